@@ -1,0 +1,72 @@
+"""What a front end may know of the engine at one moment, and what it is told as it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from spark_chat.engine.protocol import Failed, Progress, Ready, Statistics
+from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.optimizations.optimization import Badge
+from spark_chat.recipe.recipe import Recipe
+
+
+class Phase(Enum):
+    """Where the engine is. ASKING: a large download waits for the person's yes."""
+
+    IDLE = "idle"
+    FETCHING = "fetching"
+    ASKING = "asking"
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """`queue`: prompts that wait. `answering`: id of the one that is answered. `log_end`: the log's last lines,
+    where the engine failed."""
+
+    phase: Phase = Phase.IDLE
+    recipe: Recipe | None = None
+    progress: Progress | None = None
+    ready: Ready | None = None
+    failure: Failed | None = None
+    log_end: tuple[str, ...] = ()
+    badges: tuple[Badge, ...] = ()
+    statistics: Statistics | None = None
+    queue: int = 0
+    answering: str | None = None
+    context_used: int = 0
+    turns: int = 0
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Something in the snapshot changed."""
+
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text of the answer `id` came; `numbers` so far."""
+
+    id: str
+    text: str
+    reasoning: str
+    numbers: AnswerNumbers
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answer `id` is over. `failure` where it did not come to an end of its own."""
+
+    id: str
+    numbers: AnswerNumbers
+    failure: Failed | None = None
+    settings_used: dict[str, object] = field(default_factory=dict)
+
+
+Update = Changed | Piece | Answered

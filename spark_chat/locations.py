@@ -1,0 +1,92 @@
+"""Where everything lives. The only file that knows a path.
+
+Config, cache, data, state and runtime folders are the person's own (XDG through platformdirs). Nothing is created
+by asking where it is; `made()` creates a folder, for this user only.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from platformdirs import PlatformDirs
+
+
+class NoHome(Exception):
+    """There is no home folder and no XDG variable to go by; the text says what to set."""
+
+
+@cache
+def _folders() -> PlatformDirs:
+    return PlatformDirs("spark-chat", appauthor=False)
+
+
+def _below(folder: str, variable: str) -> Path:
+    path = Path(folder)
+    if not path.is_absolute():
+        raise NoHome(f"No home folder is known, so there is no place for files. Set HOME or {variable}.")
+    return path
+
+
+def config() -> Path:
+    """Settings, themes and prompts of the person's own."""
+    return _below(_folders().user_config_dir, "XDG_CONFIG_HOME")
+
+
+def cache_folder() -> Path:
+    """What can be fetched or built again: models, kernels."""
+    return _below(_folders().user_cache_dir, "XDG_CACHE_HOME")
+
+
+def data() -> Path:
+    """What cannot: conversations."""
+    return _below(_folders().user_data_dir, "XDG_DATA_HOME")
+
+
+def state() -> Path:
+    """What the app notes for itself: state.toml, logs."""
+    return _below(_folders().user_state_dir, "XDG_STATE_HOME")
+
+
+def runtime() -> Path:
+    """Sockets and locks; gone at logout."""
+    return _below(_folders().user_runtime_dir, "XDG_RUNTIME_DIR")
+
+
+def settings_file() -> Path:
+    """`SPARK_CHAT_CONFIG` names another one."""
+    named = os.environ.get("SPARK_CHAT_CONFIG")
+    return Path(named).expanduser() if named else config() / "settings.toml"
+
+
+def state_file() -> Path:
+    return state() / "state.toml"
+
+
+def history_file() -> Path:
+    return data() / "history.sqlite3"
+
+
+def models() -> Path:
+    return cache_folder() / "models"
+
+
+def logs() -> Path:
+    return state() / "logs"
+
+
+def own_themes() -> Path:
+    return config() / "themes"
+
+
+def shipped_themes() -> Path:
+    """Inside the wheel; in a checkout the folder beside the package."""
+    inside = Path(__file__).parent / "themes"
+    return inside if inside.is_dir() else Path(__file__).parent.parent / "themes"
+
+
+def made(folder: Path) -> Path:
+    """`folder`, created where it is missing, readable by this user alone. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
