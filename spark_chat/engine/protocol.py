@@ -91,7 +91,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=s
     """Base of what the UI sends."""
 
 
-class Load(Command, kw_only=True):
+class Load(Command, frozen=True, kw_only=True):
     """Build the engine. Sent once, first. `optimizations`: what was asked for, by name. `args`: engine arguments."""
 
     protocol: int = PROTOCOL
@@ -103,7 +103,7 @@ class Load(Command, kw_only=True):
     args: dict[str, Any] = {}
 
 
-class Generate(Command, kw_only=True):
+class Generate(Command, frozen=True, kw_only=True):
     """Answer `messages`. `id` is the sender's, unique for the worker's life."""
 
     id: str
@@ -112,17 +112,17 @@ class Generate(Command, kw_only=True):
     thinking: bool = True
 
 
-class Abort(Command, kw_only=True):
+class Abort(Command, frozen=True, kw_only=True):
     """Stop answering `id`; its Done comes with finish "abort". An unknown id is no error: it may just have ended."""
 
     id: str
 
 
-class Stats(Command, kw_only=True):
+class Stats(Command, frozen=True, kw_only=True):
     """Ask for one Statistics event."""
 
 
-class Shutdown(Command, kw_only=True):
+class Shutdown(Command, frozen=True, kw_only=True):
     """End the engine and the worker."""
 
 
@@ -133,7 +133,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=str
     """Base of what the worker sends."""
 
 
-class Progress(Event, kw_only=True):
+class Progress(Event, frozen=True, kw_only=True):
     """A stage of the start. `fraction` 0..1, or None where it can't be known. `text` is for a person."""
 
     stage: str
@@ -142,7 +142,7 @@ class Progress(Event, kw_only=True):
     time: float
 
 
-class Ready(Event, kw_only=True):
+class Ready(Event, frozen=True, kw_only=True):
     """The engine is up. `proofs` by optimization name; `facts`: what is known of the model and the engine."""
 
     protocol: int = PROTOCOL
@@ -157,14 +157,14 @@ class Ready(Event, kw_only=True):
     time: float
 
 
-class Started(Event, kw_only=True):
+class Started(Event, frozen=True, kw_only=True):
     """The engine was asked for `id` at `time`: TTFT counts from here."""
 
     id: str
     time: float
 
 
-class Delta(Event, kw_only=True):
+class Delta(Event, frozen=True, kw_only=True):
     """What came since the last Delta (`text`, `reasoning`) and the counts so far (all the others, cumulative)."""
 
     id: str
@@ -179,7 +179,7 @@ class Delta(Event, kw_only=True):
     time: float
 
 
-class Done(Event, kw_only=True):
+class Done(Event, frozen=True, kw_only=True):
     """The answer `id` ended."""
 
     id: str
@@ -189,7 +189,7 @@ class Done(Event, kw_only=True):
     time: float
 
 
-class Failed(Event, kw_only=True):
+class Failed(Event, frozen=True, kw_only=True):
     """`id` None: the engine itself failed. `what` happened, `why`, and what to `remedy`: a sentence each.
     `facts` has the figures ("prompt_tokens", "context" for code "overflow")."""
 
@@ -202,7 +202,7 @@ class Failed(Event, kw_only=True):
     time: float
 
 
-class Statistics(Event, kw_only=True):
+class Statistics(Event, frozen=True, kw_only=True):
     """Bytes held by the worker and its children, and of the GPU where it can be read."""
 
     memory_bytes: int
@@ -235,12 +235,14 @@ def encode(message: Command | Event) -> bytes:
 
 def decode_command(frame: bytes) -> AnyCommand:
     """The command in one frame. Raises ProtocolError."""
-    return _decode(_commands, frame)
+    command: AnyCommand = _decode(_commands, frame)
+    return command
 
 
 def decode_event(frame: bytes) -> AnyEvent:
     """The event in one frame. Raises ProtocolError."""
-    return _decode(_events, frame)
+    event: AnyEvent = _decode(_events, frame)
+    return event
 
 
 def _decode(decoder: msgspec.json.Decoder[Any], frame: bytes) -> Any:

@@ -55,7 +55,7 @@ class EngineSection:
 
     kind: str = _row(
         "auto", "choice",
-        "Which engine runs. auto picks SGLang where it can run and llama.cpp everywhere else; a .gguf goes to llama.cpp.",
+        "Which engine runs. auto picks SGLang where it can run and llama.cpp elsewhere; a .gguf goes to llama.cpp.",
         choices=("auto", "llama.cpp", "sglang"), restart=True,
     )  # fmt: skip
     model: str = _row(
