@@ -152,15 +152,17 @@ class Settings:
 
 def sections() -> Iterator[tuple[str, str]]:
     """Section name and what it is about, in the order of the file."""
+    defaults = Settings()
     for section in fields(Settings):
-        yield section.name, (section.default_factory().__doc__ or "")  # type: ignore[misc]
+        yield section.name, getattr(defaults, section.name).__doc__ or ""
 
 
 def rows() -> list[Row]:
     """All settings, flat, in the order of the file."""
+    defaults = Settings()
     found = []
     for section in fields(Settings):
-        values = section.default_factory()  # type: ignore[misc]
+        values = getattr(defaults, section.name)
         for item in fields(values):
             found.append(Row(key=f"{section.name}.{item.name}", default=getattr(values, item.name), **item.metadata))
     return found
