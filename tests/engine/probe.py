@@ -1,0 +1,71 @@
+"""A client and its events, for tests: wait for an event of a kind instead of sleeping."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from spark_chat.engine.client import EngineClient
+from spark_chat.engine.protocol import AnyEvent, Delta, Done, Failed, Generate, Ready, Sampling, Turn
+from spark_chat.recipe.recipe import ModelRef, Recipe
+
+Kind = TypeVar("Kind")
+
+
+def recipe(model: Path, context: int = 2048, mtp: bool = False, **more: Any) -> Recipe:
+    """A llama.cpp recipe for the small model."""
+    requested = {"humming": True, "fp8_head": True, "mtp": mtp}
+    return Recipe(
+        engine="llama.cpp", model=ModelRef(model.name, str(model)), context=context, requested=requested, **more
+    )
+
+
+def ask(id: str, text: str, max_tokens: int = 32, temperature: float = 0.0, **more: Any) -> Generate:
+    """A one-turn prompt, greedy unless told otherwise."""
+    return Generate(
+        id=id,
+        messages=[Turn("user", text)],
+        sampling=Sampling(temperature=temperature, max_tokens=max_tokens, **more),
+    )
+
+
+class Probe:
+    """An EngineClient that keeps its events; ends its worker on leaving."""
+
+    def __init__(self) -> None:
+        self.client = EngineClient()
+        self.events: list[AnyEvent] = []
+        self._changed = asyncio.Event()
+
+    async def __aenter__(self) -> Probe:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.client.stop()
+
+    def take(self, event: AnyEvent) -> None:
+        self.events.append(event)
+        self._changed.set()
+
+    async def start(self, recipe: Recipe) -> Ready | Failed:
+        """Start, and wait for what comes of it."""
+        await self.client.start(recipe, self.take)
+        return await self.until(lambda event: isinstance(event, Ready | Failed))
+
+    async def until(self, wanted: Callable[[AnyEvent], bool], after: int = 0, seconds: float = 60) -> Any:
+        """The first event from position `after` on that is wanted."""
+        async with asyncio.timeout(seconds):
+            while True:
+                for event in self.events[after:]:
+                    if wanted(event):
+                        return event
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def answer(self, command: Generate) -> tuple[list[Delta], Done | Failed]:
+        """All Deltas of one answer and its end."""
+        self.client.send(command)
+        end = await self.until(lambda event: isinstance(event, Done | Failed) and event.id == command.id)
+        return [event for event in self.events if isinstance(event, Delta) and event.id == command.id], end
