@@ -176,6 +176,10 @@ class Delta(Event, frozen=True, kw_only=True):
     proposed_drafts: int | None = None
     draft_length: int | None = None
     """Drafts a step in use now, where the engine changes it as it goes."""
+    prompt_tokens: int | None = None
+    """Of the whole prompt, cached ones counted in, where the engine knows them before the end: so that the context
+    in use is right while an answer runs, and after one that failed."""
+    cached_tokens: int | None = None
     time: float
 
 

@@ -29,3 +29,16 @@ class AnswerNumbers:
     accepted_histogram: tuple[int, ...] | None = None
     finish: str | None = None
     cold: bool = False
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What the meters counted since the engine came up, over all answers. `tokens`: ids emitted. `proposed_drafts`:
+    None where the engine does not tell."""
+
+    tokens: int = 0
+    verify_steps: int = 0
+    accepted_drafts: int = 0
+    proposed_drafts: int | None = None
+    accept_length: float | None = None
+    draft_length: int | None = None

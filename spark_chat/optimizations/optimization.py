@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from spark_chat.engine.protocol import Proof
 from spark_chat.machine import Machine
+from spark_chat.meters.numbers import Counters as Counters
 from spark_chat.settings.schema import Settings
 
 
@@ -35,17 +36,6 @@ class Published:
 
     figure: str
     source: str
-
-
-@dataclass(frozen=True)
-class Counters:
-    """What the meters counted since the engine came up, over all answers."""
-
-    verify_steps: int = 0
-    accepted_drafts: int = 0
-    proposed_drafts: int = 0
-    accept_length: float | None = None
-    draft_length: int | None = None
 
 
 @dataclass(frozen=True)
