@@ -1,0 +1,63 @@
+"""What history hands out: messages, a conversation, and what the next start offers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, is_dataclass
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant"]
+State = Literal["queued", "partial", "done", "stopped", "failed"]
+"""queued: a prompt that waits to be sent. partial: an answer that is coming, or was when its chat was killed."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message, its text raw. `parent` is the message it follows. `created` is in Unix seconds."""
+
+    id: str
+    parent: str | None
+    role: Role
+    text: str
+    reasoning: str
+    state: State
+    numbers: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    created: float = 0.0
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """`messages` in reading order: the way to the leaf, then prompts that were never sent."""
+
+    id: str
+    title: str
+    created: float
+    updated: float
+    messages: tuple[Message, ...]
+    draft: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The conversation that a start can go on with. `killed`: its chat ended without a goodbye. `partial`: the last
+    answer was cut off. `queued`: prompts that were never sent. `draft`: what stood unsent in the composer."""
+
+    conversation: str
+    title: str
+    updated: float
+    messages: int
+    killed: bool
+    partial: bool
+    queued: int
+    draft: str
+
+
+def as_json(value: object) -> str:
+    """A dataclass or a mapping as JSON; what JSON does not know is kept as its text."""
+    if value is None:
+        return "{}"
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    return json.dumps(value, default=str)
