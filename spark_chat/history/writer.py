@@ -159,29 +159,29 @@ class Writer:
 
     def _served(self, entries: deque[Entry]) -> HistoryProblem | None:
         """Serves from the left and takes out what is done; the problem that stopped it."""
-        from spark_chat.history.store import Damaged, HistoryProblem
+        from spark_chat.history.store import Damaged
 
-        for attempt in (1, 2):
-            try:
-                self._serve(entries)
-            except HistoryProblem as problem:
-                if self._store is not None and isinstance(problem, Damaged):
-                    self._store.close()
-                    self._store = None
-                    if attempt == 1:
-                        continue
-                if not self._troubled:
-                    self._report(str(problem))
-                self._troubled = True
-                return problem
-            except Exception as error:  # a defect must end the keeping of history, never the thread in silence
-                problem = HistoryProblem(f"The history failed ({error!r}): this chat is not kept.", lasting=True)
-                self._report(str(problem))
-                return problem
-            if self._troubled:
-                self._report("The history is being kept again.")
-            self._troubled = False
-            return None
+        problem = self._attempt(entries)
+        if isinstance(problem, Damaged) and self._store is not None:
+            self._store.close()
+            self._store = None
+            problem = self._attempt(entries)
+        if problem is None and self._troubled:
+            self._report("The history is being kept again.")
+        elif problem is not None and not self._troubled:
+            self._report(str(problem))
+        self._troubled = problem is not None
+        return problem
+
+    def _attempt(self, entries: deque[Entry]) -> HistoryProblem | None:
+        from spark_chat.history.store import HistoryProblem
+
+        try:
+            self._serve(entries)
+        except HistoryProblem as problem:
+            return problem
+        except Exception as error:  # a defect ends the keeping of history with a sentence, never in silence
+            return HistoryProblem(f"The history failed ({error!r}): this chat is not kept.", lasting=True)
         return None
 
     def _serve(self, entries: deque[Entry]) -> None:
