@@ -7,6 +7,7 @@ by asking where it is; `made()` creates a folder, for this user only.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -54,10 +55,18 @@ def runtime() -> Path:
     return _below(_folders().user_runtime_dir, "XDG_RUNTIME_DIR")
 
 
-def settings_file() -> Path:
+def settings_file(environ: Mapping[str, str] = os.environ) -> Path:
     """`SPARK_CHAT_CONFIG` names another one."""
-    named = os.environ.get("SPARK_CHAT_CONFIG")
-    return Path(named).expanduser() if named else config() / "settings.toml"
+    named = environ.get("SPARK_CHAT_CONFIG")
+    return at_home(named) if named else config() / "settings.toml"
+
+
+def at_home(path: str) -> Path:
+    """`path` with a leading ~ or ~user put in full. Raises NoHome where that home is not known."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise NoHome(f"{path} can't be found, since that home folder is not known. Give the path in full.") from None
 
 
 def state_file() -> Path:

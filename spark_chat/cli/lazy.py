@@ -1,0 +1,99 @@
+"""A command group whose commands are imported when they are called, and which ends a run in sentences."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from spark_chat.locations import NoHome
+
+INTERRUPTED = 130
+BAD_INPUT = 2
+
+
+class LazyGroup(click.Group):
+    """`lazy`: name -> ("module:attribute", one line of help).
+
+    Exit codes: 0 fine, 1 something failed, 2 bad input, 130 ctrl+c. A command may return its code.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.lazy:
+            return None
+        module, _, name = self.lazy[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self.lazy and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name.lower(), self.lazy, n=1, cutoff=0.5)
+            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(self.lazy)}."
+            if name.lower().endswith(".gguf"):
+                hint = f"To chat with a model file: {ctx.command_path} --model {name}"
+            raise click.UsageError(f"There is no command {name}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.lazy.items()])
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **options: Any
+    ) -> Any:
+        """Run, then leave by the exit code. With standalone_mode=False errors are raised to the caller instead."""
+        alone = options.pop("standalone_mode", True)
+        options["standalone_mode"] = False
+        if not alone:
+            return super().main(args, prog_name, **options)
+        try:
+            code = super().main(args, prog_name, **options)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            _said(error.show)
+            sys.exit(error.exit_code)
+        except NoHome as error:
+            _said(click.ClickException(str(error)).show)
+            sys.exit(BAD_INPUT)
+        except (click.Abort, KeyboardInterrupt):
+            sys.exit(INTERRUPTED)
+        except OSError as error:
+            if error.errno != errno.EPIPE:
+                raise
+            _reader_left()
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _said(say: Callable[[], None]) -> None:
+    try:
+        say()
+    except BrokenPipeError:
+        _reader_left()
+
+
+def _reader_left() -> NoReturn:
+    """Whoever read our output has gone (`| head`): end quietly, as a program does that the signal ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            os.dup2(nowhere, stream.fileno())
+        except (OSError, ValueError, AttributeError):
+            continue
+    sys.exit(128 + 13)
