@@ -1,0 +1,108 @@
+"""The one table of commands: slash commands, the palette and the help screen are all made from it.
+
+`parse` says what a line is: a command, a word that means to leave, an unknown command, or plain text (None).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """`action`: name of the method `action_<action>` that does it; it is given the argument where `argument` (what
+    stands for it in the help, in brackets where it may be left out) is not empty. `keys`: as Textual names them."""
+
+    name: str
+    help: str
+    action: str
+    keys: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    argument: str = ""
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.argument}".rstrip()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "Every key, every command, and what the numbers mean.", "help", ("f1",), ("?", "keys")),
+    Command("new", "Start a new conversation; the old one is kept.", "new", ("ctrl+n",), ("clear", "reset")),
+    Command("settings", "Open the settings.", "settings", ("f2",), ("set", "config")),
+    Command("restart", "Restart the engine, with what was changed; the conversation stays.", "restart", ("f5",)),
+    Command("copy", "Copy the last answer, or: all, code.", "copy", ("ctrl+o",), argument="[all|code]"),
+    Command("stop", "Stop the answer; what came so far is kept.", "stop", ("escape",), ("abort",)),
+    Command("clear-queue", "Drop the prompts that wait; they can be recalled with the up key.", "clear_queue"),
+    Command("think", "Let the model reason before it answers, or not.", "think", argument="[on|off]"),
+    Command("theme", "Switch to a theme; without a name, pick one.", "theme", argument="[name]"),
+    Command("quit", "Leave. What was written and received is kept.", "quit", ("ctrl+q",), ("exit", "bye", "q")),
+)
+
+LEAVING = frozenset({"exit", "quit"})
+"""Typed alone, without a slash, these mean to leave."""
+
+_SHAPE = re.compile(r"/([A-Za-z?][\w-]*)(?:[ \t]+(.*))?")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A command as it was typed."""
+
+    command: Command
+    argument: str = ""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Looks like a command and is none."""
+
+    name: str
+
+    @property
+    def sentence(self) -> str:
+        close = nearest(self.name)
+        hint = f" Did you mean /{close}?" if close else " /help lists them."
+        return f"There is no command /{self.name}.{hint} To send it as text, put a space before it."
+
+
+def find(name: str) -> Command | None:
+    """By name or alias, whatever the case."""
+    wanted = name.lower()
+    return next((command for command in COMMANDS if wanted == command.name or wanted in command.aliases), None)
+
+
+def nearest(name: str) -> str | None:
+    from difflib import get_close_matches
+
+    found = get_close_matches(name.lower(), list(_names()), n=1)
+    return found[0] if found else None
+
+
+def parse(text: str) -> Given | Unknown | None:
+    """What `text` is as a whole. A path (/etc/hosts), //text, several lines, or a leading space: text, hence None."""
+    line = text.rstrip()
+    if line in LEAVING and (leave := find(line)):
+        return Given(leave)
+    shape = _SHAPE.fullmatch(line)
+    if shape is None:
+        return None
+    command = find(shape[1])
+    return Given(command, (shape[2] or "").strip()) if command else Unknown(shape[1])
+
+
+def completions(text: str) -> list[Command]:
+    """The commands that what is typed so far may become, in the table's order; none once an argument is begun."""
+    if not re.fullmatch(r"/[\w-]*", text):
+        return []
+    start = text[1:].lower()
+    by_name = [command for command in COMMANDS if command.name.startswith(start)]
+    by_alias = [command for command in COMMANDS if any(alias.startswith(start) for alias in command.aliases)]
+    return by_name + [command for command in by_alias if command not in by_name]
+
+
+def _names() -> Iterator[str]:
+    for command in COMMANDS:
+        yield command.name
+        yield from command.aliases

@@ -1,0 +1,220 @@
+"""The message composer: prompt, chips, recall of earlier prompts, completion of commands.
+
+It posts what the person means (`Submitted`, `CommandGiven`, `Refused`, `CopyWanted`, `DraftChanged`) and decides
+nothing else. Escape, ctrl+c and ctrl+d that mean nothing here go on to the screen: see `quitting`.
+"""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.timer import Timer
+
+from spark_chat.tui import commands
+from spark_chat.tui.composer import chips, pastes
+from spark_chat.tui.composer.completion import Completion
+from spark_chat.tui.composer.preview import Preview
+from spark_chat.tui.composer.prompt import Prompt
+from spark_chat.tui.composer.recall import Recall
+
+DRAFT_AFTER_S = 0.3
+"""A draft is told of this long after the last change, and at the latest this long after the first one untold."""
+
+TALLEST = 8
+"""Rows of the prompt before it scrolls."""
+
+
+class Composer(Vertical):
+    DEFAULT_CSS = "Composer { height: auto; }"
+
+    class Submitted(Message):
+        """`text` is to be sent, byte for byte; never empty or blank."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class CommandGiven(Message):
+        """`name` is that of a `commands.COMMANDS` entry; the prompt is empty again."""
+
+        def __init__(self, name: str, argument: str) -> None:
+            super().__init__()
+            self.name = name
+            self.argument = argument
+
+    class Refused(Message):
+        """Nothing was sent and the prompt is as it was; `sentence` says why."""
+
+        def __init__(self, sentence: str) -> None:
+            super().__init__()
+            self.sentence = sentence
+
+    class DraftChanged(Message):
+        """What would be sent now; told at most every `DRAFT_AFTER_S`."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class CopyWanted(Message):
+        """`text` is to go to the clipboard."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def __init__(self, *, placeholder: str = "write here; paste anything", id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._chips = chips.Chips()
+        self._recall = Recall()
+        self._placeholder = placeholder
+        self._telling: Timer | None = None
+        self._told = ""
+
+    def compose(self) -> ComposeResult:
+        yield Preview()
+        yield Completion()
+        yield Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
+
+    # -- for others
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one(Prompt)
+
+    @property
+    def text(self) -> str:
+        """What would be sent now."""
+        return self.prompt.composed()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.prompt.text
+
+    @property
+    def has_selection(self) -> bool:
+        return bool(self.prompt.selected_text)
+
+    def focus(self, scroll_visible: bool = True) -> Composer:
+        self.prompt.focus(scroll_visible)
+        return self
+
+    def set_text(self, text: str) -> None:
+        """Shows raw `text` (a draft that is restored); what cannot be typed as it is becomes a chip."""
+        self.prompt.put(self._chips.admit(text))
+
+    def insert(self, text: str) -> None:
+        """Puts raw `text` where the cursor is."""
+        self.prompt.admit(text)
+
+    def paste(self, text: str) -> None:
+        """A paste that reached another widget."""
+        self.prompt.admit(pastes.received(text))
+        self.focus()
+
+    def take(self) -> str:
+        """What is there, and an empty prompt; remembered as the last prompt."""
+        document = self.prompt.text
+        text = self._chips.compose(document)
+        self._recall.sent(document)
+        self.prompt.put(self._recall.draft)
+        self._chips.keep_only([*self._recall.documents(), self.prompt.text])
+        self._close_preview()
+        return text
+
+    def recall(self, prompts: list[str]) -> None:
+        """Earlier prompts, oldest first, to go before those of this session."""
+        self._recall.fill([self._chips.admit(text) for text in prompts])
+
+    def flush_draft(self) -> None:
+        """Tells of the draft now: before the app ends."""
+        if self._telling is not None:
+            self._telling.stop()
+            self._telling = None
+        if (text := self.text) != self._told:
+            self._told = text
+            self.post_message(self.DraftChanged(text))
+
+    # -- what the prompt asks for
+
+    def _send(self) -> None:
+        document = self.prompt.text
+        if not self._chips.compose(document).strip():
+            return
+        meant = None if chips.has_chip(document) else commands.parse(document)
+        if isinstance(meant, commands.Unknown):
+            self.post_message(self.Refused(meant.sentence))
+            return
+        text = self.take()
+        self.query_one(Completion).follow("")
+        if meant is None:
+            self.post_message(self.Submitted(text))
+        else:
+            self.post_message(self.CommandGiven(meant.command.name, meant.argument))
+
+    def _show_other(self, step: int) -> None:
+        if self.query_one(Completion).is_open:
+            self.query_one(Completion).move(step)
+            return
+        go = self._recall.earlier if step < 0 else self._recall.later
+        document = go(self.prompt.text)
+        if document is not None:
+            self.prompt.put(document)
+            self._close_preview()
+
+    @on(Prompt.Changed)
+    def _changed(self, event: Prompt.Changed) -> None:
+        event.stop()
+        typed = self.prompt.text
+        self.query_one(Completion).follow(typed)
+        preview = self.query_one(Preview)
+        if preview.chip is not None and preview.chip not in typed:
+            self._close_preview()
+        if self._telling is None:
+            self._telling = self.set_timer(DRAFT_AFTER_S, self.flush_draft)
+
+    @on(Prompt.CopyWanted)
+    def _copy(self, event: Prompt.CopyWanted) -> None:
+        event.stop()
+        self.post_message(self.CopyWanted(event.text))
+
+    @on(Prompt.Opened)
+    def _open(self, event: Prompt.Opened) -> None:
+        event.stop()
+        preview = self.query_one(Preview)
+        if preview.chip == event.chip:
+            self._close_preview()
+        else:
+            preview.open(event.chip, self._chips.text(event.chip))
+
+    @on(Preview.Closed)
+    def _close_preview(self) -> None:
+        preview = self.query_one(Preview)
+        if preview.is_open:
+            if preview.has_focus:
+                self.focus()
+            preview.close()
+
+    # -- keys that the prompt left alone
+
+    def on_key(self, event: events.Key) -> None:
+        completion, preview = self.query_one(Completion), self.query_one(Preview)
+        if event.key == "tab" and (command := completion.chosen) is not None:
+            self.prompt.put(f"/{command.name}{' ' if command.argument else ''}")
+            completion.dismiss(self.prompt.text)
+        elif event.key == "escape" and completion.is_open:
+            completion.dismiss(self.prompt.text)
+        elif event.key == "escape" and preview.is_open:
+            self._close_preview()
+        elif event.key == "alt+o" and (chip := self.prompt.chip_at_cursor()) is not None:
+            self._open(Prompt.Opened(chip))
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    def on_resize(self) -> None:
+        """A third of a small terminal at most."""
+        self.prompt.styles.max_height = max(1, min(TALLEST, self.app.size.height // 3))

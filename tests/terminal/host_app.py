@@ -1,0 +1,63 @@
+"""A small app around the composer, for tests on a pty: `python -m tests.terminal.host_app LOG`.
+
+Every message of the composer is appended to LOG as one JSON line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+from spark_chat.tui.composer import Composer
+
+
+class HostApp(App[None]):
+    CSS = "#said { height: 1fr; }"
+
+    def __init__(self, log: Path | None = None, **options: object) -> None:
+        super().__init__(**options)  # type: ignore[arg-type]
+        self.log_file = log
+        self.heard: list[dict[str, object]] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static("ready", id="said", markup=False)
+        yield Composer()
+
+    def on_mount(self) -> None:
+        self.query_one(Composer).focus()
+
+    def note(self, **what: object) -> None:
+        self.heard.append(what)
+        if self.log_file is not None:
+            with self.log_file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(what) + "\n")
+
+    def on_composer_submitted(self, event: Composer.Submitted) -> None:
+        data = event.text.encode("utf-8")
+        self.note(sent=event.text if len(data) < 4_000 else None, size=len(data), sha=hashlib.sha256(data).hexdigest())
+        self.query_one("#said", Static).update(f"sent {len(data)} bytes")
+
+    def on_composer_command_given(self, event: Composer.CommandGiven) -> None:
+        self.note(command=event.name, argument=event.argument)
+
+    def on_composer_refused(self, event: Composer.Refused) -> None:
+        self.note(refused=event.sentence)
+
+    def on_composer_draft_changed(self, event: Composer.DraftChanged) -> None:
+        self.note(draft=len(event.text))
+
+    def on_composer_copy_wanted(self, event: Composer.CopyWanted) -> None:
+        self.note(copy=event.text)
+
+
+def main() -> None:
+    HostApp(Path(sys.argv[1])).run()
+
+
+if __name__ == "__main__":
+    main()
