@@ -81,6 +81,16 @@ def models() -> Path:
     return cache_folder() / "models"
 
 
+def hugging_face_cache() -> Path:
+    """Where Hugging Face's own tools keep checkpoints, by their own variables."""
+    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if named := os.environ.get(variable):
+            return Path(named).expanduser()
+    if named := os.environ.get("HF_HOME"):
+        return Path(named).expanduser() / "hub"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "huggingface" / "hub"
+
+
 def logs() -> Path:
     return state() / "logs"
 
