@@ -9,6 +9,7 @@ from spark_chat.engine.protocol import Failed, Progress, Ready, Statistics
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.optimizations.optimization import Badge
 from spark_chat.recipe.recipe import Recipe
+from spark_chat.settings.schema import Settings
 
 
 class Phase(Enum):
@@ -26,7 +27,9 @@ class Phase(Enum):
 @dataclass(frozen=True)
 class Snapshot:
     """`queue`: prompts that wait. `answering`: id of the one that is answered. `log_end`: the log's last lines,
-    where the engine failed."""
+    where the engine failed. `last_good`: the settings that ran last, offered where these ones failed to start.
+    `pending`: dotted keys whose saved value differs from the running one and takes effect at restart.
+    `context_used`: tokens that the last turn holds of the engine's context."""
 
     phase: Phase = Phase.IDLE
     recipe: Recipe | None = None
@@ -40,6 +43,8 @@ class Snapshot:
     answering: str | None = None
     context_used: int = 0
     turns: int = 0
+    pending: tuple[str, ...] = ()
+    last_good: Settings | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Answered:
-    """The answer `id` is over. `failure` where it did not come to an end of its own."""
+    """The answer `id` is over. `failure` where it did not come to an end of its own: then nothing of the prompt is
+    lost, and it may be asked again. `settings_used`: by dotted key, what the answer depended on."""
 
     id: str
     numbers: AnswerNumbers

@@ -1,0 +1,61 @@
+"""The badges at each moment of the engine's life, and what the saved settings will change at restart."""
+
+from __future__ import annotations
+
+from spark_chat.engine.protocol import Ready
+from spark_chat.meters.numbers import Counters
+from spark_chat.optimizations import judge
+from spark_chat.optimizations.optimization import Badge, State
+from spark_chat.optimizations.table import OPTIMIZATIONS, optimization
+from spark_chat.recipe.recipe import Recipe
+from spark_chat.settings.schema import Settings, rows, value
+
+
+def unknown(settings: Settings) -> tuple[Badge, ...]:
+    """Before it is known which engine runs."""
+    return tuple(
+        judge.starting(item.name, item.label, bool(getattr(settings.optimizations, item.name)), None)
+        for item in OPTIMIZATIONS
+    )
+
+
+def starting(recipe: Recipe) -> tuple[Badge, ...]:
+    """While the engine of `recipe` comes up."""
+    return tuple(
+        judge.starting(item.name, item.label, recipe.requested[item.name], recipe.unavailable.get(item.name))
+        for item in OPTIMIZATIONS
+    )
+
+
+def judged(recipe: Recipe, ready: Ready) -> tuple[Badge, ...]:
+    """Once it is up: by its proofs."""
+    return tuple(
+        item.judge(recipe.requested[item.name], recipe.unavailable.get(item.name), ready.proofs.get(item.name))
+        for item in OPTIMIZATIONS
+    )
+
+
+def watched(badges: tuple[Badge, ...], counters: Counters) -> tuple[Badge, ...]:
+    """As the counters go on; `badges` are those that `judged` gave."""
+    return tuple(optimization(badge.name).watch(badge, counters) for badge in badges)
+
+
+def gone(badges: tuple[Badge, ...], why: str) -> tuple[Badge, ...]:
+    """Once the engine is gone or did not come up."""
+    return tuple(judge.not_running(badge, why) for badge in badges)
+
+
+def marked(badges: tuple[Badge, ...], saved: Settings) -> tuple[Badge, ...]:
+    """With a mark on each whose saved setting differs from what was asked for at this start."""
+    return tuple(badge.with_pending(bool(getattr(saved.optimizations, badge.name))) for badge in badges)
+
+
+def pending(running: Settings, saved: Settings) -> tuple[str, ...]:
+    """Dotted keys that will change at restart."""
+    return tuple(row.key for row in rows() if row.restart and value(running, row.key) != value(saved, row.key))
+
+
+def not_seen(badges: tuple[Badge, ...]) -> str:
+    """Which optimizations were asked for and are not at work, in a sentence; empty where all are."""
+    missing = [badge for badge in badges if badge.requested and badge.state is not State.ACTIVE]
+    return " ".join(f"{badge.label}: {badge.reason.rstrip('.')}." for badge in missing)

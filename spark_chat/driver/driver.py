@@ -1,0 +1,320 @@
+"""The one execution core under the chat and the headless twins: settings in, updates out.
+
+It finds or fetches the model, builds the recipe, runs the worker, queues prompts, keeps meters and badges. All
+methods are called on the event loop's thread; so is the listener, which must not block.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from spark_chat.driver import board, failure
+from spark_chat.driver.client import Client
+from spark_chat.driver.last_run import Forgetful, LastRun
+from spark_chat.driver.models import ASK_FROM, Download, Models
+from spark_chat.driver.prompts import Prompts
+from spark_chat.driver.queue import Prompt
+from spark_chat.driver.snapshot import Changed, Phase, Snapshot, Update
+from spark_chat.engine.client import EngineClient
+from spark_chat.engine.protocol import (
+    AnyEvent,
+    Delta,
+    Done,
+    Failed,
+    Progress,
+    Ready,
+    Started,
+    Statistics,
+    Stats,
+    Turn,
+)
+from spark_chat.machine import Machine
+from spark_chat.meters.session import SessionMeter
+from spark_chat.optimizations.optimization import Badge
+from spark_chat.recipe.build import build
+from spark_chat.settings.schema import Settings
+
+POLL_S = 2.0
+"""Between two looks at the worker's memory, seconds."""
+LOG_LINES = 20
+"""Lines of the log that are shown where the engine failed."""
+
+
+class Driver:
+    """One engine at a time, and the prompts for it. `snapshot` is what is known now.
+
+    `machine`: else the one it runs on. `models`, `last_run`: where models come from and where the last configuration
+    that ran is kept; tests give their own.
+    """
+
+    def __init__(
+        self,
+        listener: Callable[[Update], None],
+        machine: Machine | None = None,
+        client_factory: Callable[[], Client] = EngineClient,
+        models: Models | None = None,
+        last_run: LastRun | None = None,
+    ) -> None:
+        self._listener = listener
+        self._machine = machine
+        self._client = client_factory()
+        self._models = models
+        self._last_run = last_run or Forgetful()
+        self.snapshot = Snapshot()
+        self.last_good: Settings | None = None
+        self._prompts = Prompts(self._client.send, listener, self._prompts_changed)
+        self._session = SessionMeter(0.0)
+        self._judged: tuple[Badge, ...] = ()
+        self._running: Settings | None = None
+        self._saved: Settings | None = None
+        self._generation = 0
+        self._outcome: asyncio.Future[None] | None = None
+        self._bringing: asyncio.Task[None] | None = None
+        self._poll: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._closed = False
+
+    # ------------------------------------------------------------------ the engine
+
+    async def start(self, settings: Settings) -> None:
+        """Bring the engine up for `settings`, in place of one that runs. Ends in READY, FAILED or ASKING; raises
+        nothing for a bad configuration. A later start takes the place of one that is still under way."""
+        await self._begin(settings, agreed=False)
+
+    async def restart(self, settings: Settings) -> None:
+        """`start` again: the running answer is stopped and keeps what came, prompts that wait go on waiting."""
+        await self.start(settings)
+
+    async def confirm(self) -> None:
+        """Yes to the download that phase ASKING waits for. Nothing where nothing was asked."""
+        if self.snapshot.phase is Phase.ASKING and self._running is not None:
+            await self._begin(self._running, agreed=True)
+
+    async def close(self) -> None:
+        """Stop everything; no process is left. Ends in STOPPED. Fine to call twice."""
+        self._closed = True
+        await self._cancel_start()
+        await self._stop_engine()
+        self._change(phase=Phase.STOPPED, progress=None, statistics=None)
+
+    def saved(self, settings: Settings) -> None:
+        """The settings as they stand in the file now: what differs from the running ones is marked."""
+        self._saved = settings
+        self._show_badges()
+
+    async def _begin(self, settings: Settings, agreed: bool) -> None:
+        if self._closed:
+            return
+        await self._cancel_start()
+        task = self._bringing = asyncio.create_task(self._bring_up(settings, agreed))
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():  # the caller was cancelled, not this start by a later one
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+                raise
+
+    async def _cancel_start(self) -> None:
+        task, self._bringing = self._bringing, None
+        if task is not None and not task.done():
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _bring_up(self, settings: Settings, agreed: bool) -> None:
+        await self._stop_engine()
+        self._running = settings
+        self._saved = self._saved or settings
+        self._session = SessionMeter(time.monotonic())
+        self._judged = board.unknown(settings)
+        self._change(
+            phase=Phase.STARTING, recipe=None, progress=None, ready=None, failure=None, log_end=(), statistics=None,
+            context_used=0, turns=0, last_good=None,
+        )  # fmt: skip
+        self._show_badges()
+        try:
+            await self._start_engine(settings, agreed)
+        except asyncio.CancelledError:
+            await self._stop_engine()
+            raise
+        except Exception as error:
+            self._fail(failure.of_start(error))
+            await self._stop_engine()
+
+    async def _start_engine(self, settings: Settings, agreed: bool) -> None:
+        if self._machine is None:
+            from spark_chat.machine import machine
+
+            self._machine = await asyncio.to_thread(machine)
+        if self._models is None:
+            from spark_chat.driver.library import Library
+
+            self._models = Library()
+        found = await self._models.look(settings, self._machine)
+        note = ""
+        if isinstance(found, Download):
+            if found.size >= ASK_FROM and not agreed:
+                self._change(phase=Phase.ASKING, progress=_waits(found))
+                return
+            self._change(phase=Phase.FETCHING)
+            model = await found.fetch(self._fetched)
+            self._change(phase=Phase.STARTING, progress=None)
+        else:
+            model, note = found.model, found.note
+        recipe = build(settings, self._machine, model, (note,) if note else ())
+        self._judged = board.starting(recipe)
+        self._change(recipe=recipe)
+        self._show_badges()
+        self._generation += 1
+        self._session = SessionMeter(time.monotonic())
+        outcome = self._outcome = asyncio.get_running_loop().create_future()
+        await self._client.start(recipe, partial(self._on_event, self._generation))
+        await outcome
+        if self.snapshot.phase is not Phase.READY:
+            await self._stop_engine()
+            return
+        self.last_good = settings
+        await asyncio.to_thread(self._last_run.write, settings, self._session.stages())
+
+    def _fetched(self, fraction: float | None, text: str) -> None:
+        self._change(progress=Progress(stage="fetch", fraction=fraction, text=text, time=time.monotonic()))
+
+    async def _stop_engine(self) -> None:
+        """End the worker; what it was answering ends as stopped."""
+        self._generation += 1
+        self._end_poll()
+        self._prompts.stop()
+        if self._stopping is not None:
+            await self._stopping
+            self._stopping = None
+        await self._client.stop()
+
+    # ------------------------------------------------------------------ prompts
+
+    def ask(self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False) -> None:
+        """Queue a prompt: it is sent once the engine is up and has answered those before it. `messages` end with the
+        prompt. Piece... and one Answered with `id` follow. Raises ValueError for an id that is in use."""
+        self._prompts.add(Prompt(id, tuple(messages), settings, time.monotonic(), ignore_eos))
+        self._send_next()
+
+    def abort(self, id: str | None = None) -> None:
+        """Stop the answer `id`, or the running one. One that still waits is taken out of the queue."""
+        self._prompts.abort(id)
+
+    def _send_next(self) -> None:
+        if self.snapshot.phase is Phase.READY:
+            self._prompts.send_next(lambda: self._session.next_is_cold)
+
+    def _prompts_changed(self) -> None:
+        self._change(queue=self._prompts.waiting, answering=self._prompts.answering)
+
+    # ------------------------------------------------------------------ events
+
+    def _on_event(self, generation: int, event: AnyEvent) -> None:
+        if generation != self._generation:
+            return  # of a worker that was stopped
+        if isinstance(event, Progress):
+            self._session.feed(event)
+            self._change(progress=event)
+        elif isinstance(event, Ready):
+            self._became_ready(event)
+        elif isinstance(event, Statistics):
+            self._change(statistics=event, context_used=self._session.context_used)
+            self._show_badges()
+        elif isinstance(event, Failed) and event.id is None:
+            self._engine_failed(event)
+        else:
+            self._of_answer(event)
+
+    def _became_ready(self, event: Ready) -> None:
+        self._session.feed(event)
+        recipe = self.snapshot.recipe
+        assert recipe is not None
+        self._judged = board.judged(recipe, event)
+        missing = board.not_seen(self._judged) if recipe.strict else ""
+        self._change(ready=event, progress=None)
+        if missing:
+            self._fail(failure.of_strict(missing), keep_badges=True)
+        else:
+            self._change(phase=Phase.READY)
+            self._show_badges()
+            self._poll = asyncio.create_task(self._ask_for_statistics())
+        self._settle()
+        self._send_next()
+
+    def _of_answer(self, event: Started | Delta | Done | Failed) -> None:
+        if event.id != self._prompts.answering:
+            return
+        self._session.feed(event)
+        if isinstance(event, Started):
+            self._change(turns=self._session.turns)
+        elif isinstance(event, Done | Failed):
+            self._change(context_used=self._session.context_used)
+            self._show_badges()
+        if self._prompts.take(event):
+            self._send_next()
+
+    def _engine_failed(self, event: Failed) -> None:
+        """The engine did not come up, or died. Prompts that wait are kept for the next one."""
+        self._session.feed(event)
+        self._fail(event)
+        self._prompts.take(event)
+        self._end_poll()
+        if self._outcome is not None and not self._outcome.done():
+            self._settle()
+        elif self._stopping is None:
+            self._stopping = asyncio.create_task(self._client.stop())
+
+    def _fail(self, event: Failed, keep_badges: bool = False) -> None:
+        if not keep_badges:
+            self._judged = board.gone(self._judged, "The engine is not running.")
+        good = self.last_good or self._last_run.read()
+        self._change(
+            phase=Phase.FAILED, failure=event, log_end=tuple(self._client.log_end(LOG_LINES)), progress=None,
+            statistics=None,
+            last_good=good if good is not None and self._running is not None and good != self._running else None,
+        )  # fmt: skip
+        self._show_badges()
+
+    def _settle(self) -> None:
+        if self._outcome is not None and not self._outcome.done():
+            self._outcome.set_result(None)
+
+    def _end_poll(self) -> None:
+        if self._poll is not None:
+            self._poll.cancel()
+            self._poll = None
+
+    async def _ask_for_statistics(self) -> None:
+        while True:
+            self._client.send(Stats())
+            await asyncio.sleep(POLL_S)
+
+    # ------------------------------------------------------------------ what is known
+
+    def _show_badges(self) -> None:
+        badges = board.watched(self._judged, self._session.counters())
+        pending: tuple[str, ...] = ()
+        if self._saved is not None and self._running is not None:
+            badges = board.marked(badges, self._saved)
+            pending = board.pending(self._running, self._saved)
+        self._change(badges=badges, pending=pending)
+
+    def _change(self, **fields: Any) -> None:
+        after = replace(self.snapshot, **fields)
+        if after != self.snapshot:
+            self.snapshot = after
+            self._listener(Changed(after))
+
+
+def _waits(download: Download) -> Progress:
+    text = f"{download.name} is {download.size / 1e9:.1f} GB to download: waiting for your yes"
+    return Progress(stage="ask", fraction=None, text=text, time=time.monotonic())

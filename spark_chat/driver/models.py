@@ -1,0 +1,45 @@
+"""Where the driver gets its model from: one that is on this machine, or a download.
+
+The port that `Driver` works against; tests put a fake behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from spark_chat.machine import Machine
+from spark_chat.recipe.recipe import ModelRef
+from spark_chat.settings.schema import Settings
+
+ASK_FROM = 200_000_000
+"""Downloads of this many bytes and more wait for the person's yes."""
+
+Report = Callable[[float | None, str], None]
+"""report(fraction or None, text): progress of a download. Called on the event loop's thread."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A model that is not here yet. `fetch` raises RecipeProblem with the way out; it may be cancelled."""
+
+    name: str
+    size: int
+    fetch: Callable[[Report], Awaitable[ModelRef]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A model that is here; `note` says why it was this one, where nobody named it."""
+
+    model: ModelRef
+    note: str = ""
+
+
+class Models(Protocol):
+    """Finds models."""
+
+    async def look(self, settings: Settings, machine: Machine) -> Found | Download:
+        """The model that `settings` mean on `machine`. Raises RecipeProblem where there is none."""
+        ...
