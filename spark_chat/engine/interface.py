@@ -25,7 +25,11 @@ class EngineFailure(Exception):
 
 
 class Engine(Protocol):
-    """One model, loaded. All methods are called on the worker's main thread, which runs one event loop for life."""
+    """One model, loaded. All methods are called on the worker's main thread, which runs one event loop for life.
+
+    An engine may also have `async def warm(self, report: Report) -> None`: it runs first on that loop, before Ready
+    is sent, and raises EngineFailure like `load`.
+    """
 
     def load(self, command: Load, report: Report) -> Ready:
         """Block until the engine can answer. Runs before the event loop. Raises EngineFailure."""

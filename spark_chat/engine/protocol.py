@@ -50,11 +50,13 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
 
     `active`: seen at work (True), seen absent (False), or not to be told from here (None).
     `kind`: what runs, where one badge covers several things ("MTP", "n-gram").
+    `unavailable`: there is nothing in this model that it could work on, so its absence is no failure.
     `reason`: a sentence, always given where `active` is not True.
     `facts`: what was read to tell, by name; values are JSON.
     """
 
     active: bool | None
+    unavailable: bool = False
     kind: str = ""
     reason: str = ""
     facts: dict[str, Any] = {}

@@ -8,6 +8,7 @@ from spark_chat.engine.interface import Engine
 
 ENGINES: dict[str, str] = {
     "llama.cpp": "spark_chat.engine.llama:LlamaEngine",
+    "sglang": "spark_chat.engine.sglang:SglangEngine",
 }
 
 

@@ -19,6 +19,8 @@ import time
 import traceback
 from collections import deque
 
+import msgspec
+
 from spark_chat.engine import logs
 from spark_chat.engine.interface import Engine, EngineFailure
 from spark_chat.engine.memory import held_bytes
@@ -32,6 +34,7 @@ from spark_chat.engine.protocol import (
     Load,
     Progress,
     ProtocolError,
+    Ready,
     Shutdown,
     Statistics,
     Stats,
@@ -72,6 +75,7 @@ class Worker:
         self._wake = asyncio.Event()
         self._engine: Engine | None = None
         self._answering: str | None = None
+        self._ready = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     def run(self) -> None:
@@ -79,8 +83,9 @@ class Worker:
         threading.Thread(target=self._read, name="commands", daemon=True).start()
         threading.Thread(target=self._keep_log, name="log", daemon=True).start()
         command = self._first()
-        if self._load(command):
-            asyncio.run(self._serve())
+        ready = self._load(command)
+        if ready is not None:
+            asyncio.run(self._serve(ready))
 
     # ------------------------------------------------------------ commands in
 
@@ -89,7 +94,7 @@ class Worker:
             for message in self._link.receive():
                 if isinstance(message, ProtocolError):
                     self._fail("protocol", str(message), remedy="The rest of the conversation is not affected.")
-                elif isinstance(message, Shutdown) and self._loop is None:
+                elif isinstance(message, Shutdown) and not self._ready:
                     end_at_once()  # a load can't be interrupted in any other way
                 else:
                     self._waiting.append(message)
@@ -118,7 +123,7 @@ class Worker:
 
     # ------------------------------------------------------------ load
 
-    def _load(self, command: Load) -> bool:
+    def _load(self, command: Load) -> Ready | None:
         try:
             if command.protocol != PROTOCOL:
                 raise EngineFailure(
@@ -134,7 +139,7 @@ class Worker:
                     "Set engine.kind to one of them, or to auto.",
                 )
             self._engine = make(command.engine)
-            self._link.send(self._engine.load(command, self._report))
+            return self._engine.load(command, self._report)
         except EngineFailure as failure:
             self._fail_with(failure, None)
         except MemoryError:
@@ -143,17 +148,19 @@ class Worker:
         except Exception as error:
             traceback.print_exc()
             self._fail("load", "The engine could not start.", f"{type(error).__name__}: {error}", "See the log's end.")
-        else:
-            return True
-        return False
+        return None
 
     def _report(self, stage: str, fraction: float | None, text: str) -> None:
         self._link.send(Progress(stage=stage, fraction=fraction, text=text, time=time.monotonic()))
 
     # ------------------------------------------------------------ serve
 
-    async def _serve(self) -> None:
+    async def _serve(self, ready: Ready) -> None:
         self._loop = asyncio.get_running_loop()
+        if not await self._warm():
+            return
+        self._ready = True
+        self._link.send(msgspec.structs.replace(ready, time=time.monotonic()))
         while True:
             while self._waiting:
                 command = self._waiting.popleft()
@@ -164,6 +171,23 @@ class Worker:
             self._wake.clear()
             if not self._waiting:
                 await self._wake.wait()
+
+    async def _warm(self) -> bool:
+        """What an engine does on the loop before it is ready; most do nothing."""
+        warm = getattr(self._engine, "warm", None)
+        if warm is None:
+            return True
+        try:
+            await warm(self._report)
+        except EngineFailure as failure:
+            self._fail_with(failure, None)
+        except Exception as error:
+            traceback.print_exc()
+            self._fail("load", "The engine's first tokens failed.", f"{type(error).__name__}: {error}",
+                       "See the log's end.")  # fmt: skip
+        else:
+            return True
+        return False
 
     def _obey(self, command: AnyCommand) -> None:
         if isinstance(command, Generate):

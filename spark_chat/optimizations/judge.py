@@ -1,7 +1,8 @@
 """How every badge is judged: what the engine saw decides, never what was asked for.
 
 The rules, first match wins:
-1. It can't run here: UNAVAILABLE with the reason, asked for or not; but seen at work all the same, FAILED.
+1. It can't run here, or the engine found nothing in the model that it could work on: UNAVAILABLE with the reason,
+   asked for or not; but seen at work all the same, FAILED.
 2. Asked for and seen at work: ACTIVE. Asked for and not seen: FAILED with the reason.
 3. Not asked for and seen at work: FAILED, since off means off. Not asked for and not seen: OFF.
 """
@@ -36,6 +37,8 @@ def _state(label: str, requested: bool, unavailable: str | None, seen: bool, pro
         if seen:
             return State.FAILED, f"{label} runs although it can't be right here: {unavailable}."
         return State.UNAVAILABLE, unavailable
+    if proof is not None and proof.unavailable and not seen:
+        return State.UNAVAILABLE, proof.reason
     if requested and seen:
         return State.ACTIVE, proof.reason if proof else ""
     if requested:

@@ -13,7 +13,7 @@ import triton.language as tl
 
 
 @triton.jit
-def _kernel(source, target, width, limit, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
+def _kernel(source, target, width, limit, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = column < width

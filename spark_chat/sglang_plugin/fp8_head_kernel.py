@@ -49,8 +49,8 @@ def quantise(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         part = weight[start : start + _QUANTISE_ROWS].float()
         largest = part.abs().amax(dim=1)
         step = torch.where(largest > 0, largest / E4M3_MAX, torch.ones_like(largest))
-        quantised[start : start + _QUANTISE_ROWS] = (part / step[:, None]).clamp(-E4M3_MAX, E4M3_MAX).to(
-            torch.float8_e4m3fn
+        quantised[start : start + _QUANTISE_ROWS] = (
+            (part / step[:, None]).clamp(-E4M3_MAX, E4M3_MAX).to(torch.float8_e4m3fn)
         )
         scale[start : start + _QUANTISE_ROWS] = step
     return quantised, scale

@@ -13,7 +13,7 @@ from spark_chat.sglang_plugin.fp8_head_kernel import Config
 
 @triton.jit
 def fma_kernel(x, weight, scale, out, vocabulary, hidden, M: tl.constexpr, MP: tl.constexpr, V: tl.constexpr,
-               K: tl.constexpr, EVEN: tl.constexpr, STAGES: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip
+               K: tl.constexpr, EVEN: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
     """V vocabulary rows a program; sums stay spread over K columns until the end. M is 1 or 2."""
     v = tl.program_id(0) * V + tl.arange(0, V)
     k = tl.arange(0, K)
@@ -41,7 +41,7 @@ def fma_kernel(x, weight, scale, out, vocabulary, hidden, M: tl.constexpr, MP: t
 
 @triton.jit
 def dot_kernel(x, weight, scale, out, vocabulary, hidden, M, MP: tl.constexpr, V: tl.constexpr,
-               K: tl.constexpr, EVEN: tl.constexpr, STAGES: tl.constexpr):  # type: ignore[no-untyped-def]  # fmt: skip
+               K: tl.constexpr, EVEN: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
     """V vocabulary rows by MP activation rows a program, on tensor cores. e4m3 fits into bf16 and f16 exactly."""
     v = tl.program_id(0) * V + tl.arange(0, V)
     m = tl.program_id(1) * MP + tl.arange(0, MP)

@@ -5,7 +5,7 @@
 | SGLANG_ENABLE_FP8_LM_HEAD | 1, 0 | quantises the output layer to FP8 at load and lets the draft share it | 0 |
 | SPARK_CHAT_SHARED_HEAD | 1, 0 | the draft takes the target's whole head module | as the one above |
 | SPARK_CHAT_HUMMING_CLAMP | 1, 0 | Humming experts honour the model's trained SwiGLU clamp | as the first |
-| SPARK_CHAT_PROBE | 1, 0 | the scheduler reports what is really active, in its init info and /server_info | as the first |
+| SPARK_CHAT_PROBE | 1, 0 | the scheduler reports what is active, in its init info and /server_info | as the first |
 | SPARK_CHAT_COUNTERS | 1, 0 | verify steps and accepted drafts of every streamed chunk are kept (worker process) | 0 |
 | SPARK_CHAT_PROGRESS | a path | unix datagram socket that the stages of a start are sent to | off |
 

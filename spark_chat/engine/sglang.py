@@ -1,0 +1,280 @@
+"""SGLang, unmodified from its wheel, with its schedulers as this process's children.
+
+Facts that shape this file: the constructor blocks for minutes and must run on the main thread; requests must all come
+from one event loop; a scheduler that dies takes this process along (SIGKILL), which the chat's end reads as "died".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from spark_chat.engine import chat_template, proofs, sglang_args, sglang_request
+from spark_chat.engine.interface import EngineFailure, Report
+from spark_chat.engine.protocol import (
+    AnyEvent,
+    Delta,
+    Done,
+    FinishReason,
+    Generate,
+    Load,
+    Ready,
+    Started,
+    Timings,
+    Usage,
+)
+from spark_chat.engine.reasoning import ReasoningSplitter
+from spark_chat.engine.sglang_progress import ProgressListener
+from spark_chat.sglang_plugin import discovery, switches
+from spark_chat.sglang_plugin.probe import KEY
+
+COLD_TURNS = 8
+POLL_S = 0.5
+
+
+class SglangEngine:
+    """One checkpoint folder, loaded."""
+
+    def __init__(self) -> None:
+        self._engine: Any = None
+        self._counters: Any = None
+        self._context = 0
+        self._limit = 0
+        self._running: tuple[str, str] | None = None
+        self._steps: int | None = None
+        self._adaptive = False
+        self._defaults: dict[str, Any] = {}
+        self._live: dict[str, Any] = {}
+
+    # ------------------------------------------------------------ load
+
+    def load(self, command: Load, report: Report) -> Ready:
+        folder = Path(command.model)
+        if not (folder / "config.json").is_file():
+            raise EngineFailure(
+                "load", f"{folder.name or 'The model'} is no folder with a checkpoint (it has no config.json).",
+                remedy="Give a checkpoint's folder with --model, or a .gguf file for llama.cpp.",
+            )  # fmt: skip
+        report("start", None, "Starting SGLang")
+        listener = ProgressListener(report)
+        try:
+            self._prepare(command, listener.path)
+            self._engine = self._build(command, folder)
+        finally:
+            listener.close()
+        from spark_chat.sglang_plugin import counters
+
+        self._counters = counters
+        infos = self._engine._scheduler_init_result.scheduler_infos[0]
+        self._context = int(self._engine.tokenizer_manager.context_len)
+        self._limit = min(self._context, int(infos.get("max_req_input_len") or self._context))
+        seen = infos.get(KEY)
+        self._defaults = sglang_request.generation_config(folder)
+        draft = (seen or {}).get("draft") or {}
+        self._steps, self._adaptive = draft.get("steps"), bool(draft.get("adaptive"))
+        return Ready(
+            engine="SGLang",
+            version=sglang_request.version(),
+            model=folder.name,
+            context=self._context,
+            proofs=proofs.proofs(seen, command.optimizations),
+            facts=self._facts(seen or {}, infos),
+            cold_turns=COLD_TURNS,
+            time=time.monotonic(),
+        )
+
+    def _prepare(self, command: Load, progress: str) -> None:
+        """Environment first: SGLang and its plugin read it when they are imported."""
+        wanted = command.optimizations
+        os.environ.update(
+            switches.environment(
+                fp8_head=wanted.get("fp8_head", False),
+                shared_head=wanted.get("mtp", False) and bool(command.options.get("share_head", True)),
+                humming_clamp=wanted.get("humming", False),
+                progress=progress,
+            )
+        )
+        discovery.ensure()
+
+    def _build(self, command: Load, folder: Path) -> Any:
+        try:
+            from sglang.srt.entrypoints.engine import Engine
+        except ImportError as error:
+            raise EngineFailure(
+                "load", "SGLang is not installed here, or could not be imported.", str(error),
+                "pip install 'spark-chat[spark]'",
+            ) from error  # fmt: skip
+        given = {name: value for name, value in command.args.items() if value is not None}
+        sglang_args.check(given)
+        args: dict[str, Any] = {"log_level": "info", **given}
+        args |= {"model_path": str(folder), "incremental_streaming_output": True}
+        if command.context:
+            args.setdefault("context_length", command.context)
+        if args.get("speculative_algorithm"):
+            args.setdefault("speculative_draft_model_path", str(folder))
+        if args.get("speculative_adaptive") and "speculative_adaptive_config" not in args:
+            args["speculative_adaptive_config"] = sglang_request.written(sglang_request.ADAPTIVE)
+        try:
+            return Engine(**args)
+        except (RuntimeError, ValueError, AssertionError, OSError) as error:
+            raise EngineFailure(
+                "load", "SGLang could not start with this model and these settings.",
+                f"{type(error).__name__}: {error}", "The log's end says more.",
+            ) from error  # fmt: skip
+
+    def _facts(self, seen: Mapping[str, Any], infos: Mapping[str, Any]) -> dict[str, Any]:
+        head = seen.get("head", {})
+        return {
+            "model_class": seen.get("model"),
+            "head": head.get("dtype"),
+            "memory": seen.get("memory", {}),
+            "startup_time": infos.get("startup_time"),
+            "draft_steps": "auto" if self._adaptive else self._steps,
+            "sampling_defaults": self._defaults,
+            "sglang_head_fp32": head.get("fp32_output"),
+        }
+
+    async def warm(self, report: Report) -> None:
+        """One short answer before ready: the kernels of a first prompt compile here, not under the person's eyes."""
+        report("warm-up", None, "First tokens; kernels that are new on this machine compile now")
+        tokens = [3 + index % 61 for index in range(min(64, self._limit // 2))]
+        stream = await self._engine.async_generate(
+            input_ids=tokens, sampling_params={"max_new_tokens": 16, "temperature": 0.0, "ignore_eos": True},
+            stream=True, rid=uuid.uuid4().hex,
+        )  # fmt: skip
+        async for _chunk in stream:
+            pass
+
+    # ------------------------------------------------------------ generate
+
+    async def generate(self, command: Generate) -> AsyncIterator[AnyEvent]:
+        tokenizer = self._engine.tokenizer_manager.tokenizer
+        ids, opened = chat_template.prompt(tokenizer, command.messages, command.thinking)
+        if len(ids) >= self._limit:
+            raise EngineFailure(
+                "overflow",
+                f"The conversation is {len(ids):,} tokens long and {self._limit - 1:,} fit.",
+                remedy="Drop the oldest turns, or start a new conversation.",
+                prompt_tokens=len(ids), context=self._limit,
+            )  # fmt: skip
+        room = self._limit - len(ids) - 1
+        params = sglang_request.params(command.sampling, self._defaults, max(1, room))
+        rid = uuid.uuid4().hex
+        self._counters.watch(rid)
+        self._running = (command.id, rid)
+        poll = asyncio.create_task(self._poll()) if self._adaptive else None
+        try:
+            async for event in self._stream(command, rid, ids, opened, params):
+                yield event
+        finally:
+            self._running = None
+            self._counters.forget(rid)
+            if poll is not None:
+                poll.cancel()
+
+    async def _stream(
+        self, command: Generate, rid: str, ids: list[int], opened: bool, params: dict[str, Any]
+    ) -> AsyncIterator[AnyEvent]:
+        splitter = ReasoningSplitter(opened)
+        reasoning_tokens, tokens, first = 0, 0, 0
+        meta: dict[str, Any] = {}
+        asked = time.monotonic()
+        yield Started(id=command.id, time=asked)
+        began = asked
+        try:
+            stream = await self._engine.async_generate(input_ids=ids, sampling_params=params, stream=True, rid=rid)
+            async for chunk in stream:
+                now = time.monotonic()
+                meta = chunk["meta_info"]
+                tokens = int(meta.get("completion_tokens") or tokens)
+                first = first or tokens
+                began = now if tokens and began == asked else began
+                was_thinking = splitter.thinking
+                thought, answer = splitter.feed(chunk.get("text") or "")
+                if meta.get("finish_reason"):
+                    rest = splitter.end()
+                    thought, answer = thought + rest[0], answer + rest[1]
+                reasoning_tokens = tokens if was_thinking else reasoning_tokens
+                yield self._delta(command.id, rid, thought, answer, tokens, now)
+        except ValueError as error:
+            raise EngineFailure("request", "SGLang refused the request.", str(error)) from error
+        yield self._done(command, rid, meta, len(ids), tokens, reasoning_tokens, began - asked, params)
+
+    def _delta(self, id: str, rid: str, thought: str, answer: str, tokens: int, now: float) -> Delta:
+        counts = self._counters.at(rid, tokens)
+        speculative = self._steps is not None
+        verify = counts.verify_steps if counts else (0 if speculative else None)
+        accepted = sglang_request.kept(tokens, counts.verify_steps, counts.accepted_drafts) if counts else verify
+        return Delta(
+            id=id, text=answer, reasoning=thought, tokens=tokens, verify_steps=verify, accepted_drafts=accepted,
+            proposed_drafts=self._proposed(verify), draft_length=self._steps, time=now,
+        )  # fmt: skip
+
+    def _proposed(self, verify: int | None) -> int | None:
+        if verify is None or self._adaptive or self._steps is None:
+            return None
+        return verify * self._steps
+
+    def _done(
+        self, command: Generate, rid: str, meta: Mapping[str, Any], prompt: int, tokens: int, reasoning: int,
+        prefill_s: float, params: Mapping[str, Any],
+    ) -> Done:  # fmt: skip
+        reason = meta.get("finish_reason") or {}
+        kind = reason.get("type")
+        if kind == "abort" and reason.get("status_code") is not None:
+            raise EngineFailure("request", "SGLang gave up on the answer.", str(reason.get("message") or ""))
+        finish: FinishReason = "abort" if kind == "abort" else "length" if kind == "length" else "stop"
+        if finish == "length" and params["max_new_tokens"] < command.sampling.max_tokens:
+            finish = "context"
+        now = time.monotonic()
+        counts = self._counters.at(rid, tokens)
+        verify = counts.verify_steps if counts else (0 if self._steps is not None else None)
+        accepted = sglang_request.kept(tokens, counts.verify_steps, counts.accepted_drafts) if counts else verify
+        return Done(
+            id=command.id,
+            finish=finish,
+            usage=Usage(
+                prompt_tokens=int(meta.get("prompt_tokens") or prompt),
+                cached_tokens=int(meta.get("cached_tokens") or 0),
+                completion_tokens=tokens,
+                reasoning_tokens=reasoning,
+                prefill_tokens=min(1, tokens),
+                verify_steps=verify,
+                accepted_drafts=accepted,
+                proposed_drafts=self._proposed(verify),
+                accepted_histogram=list(counts.histogram) if counts and counts.histogram else None,
+            ),
+            timings=Timings(
+                prefill_s=prefill_s,
+                engine={
+                    key: value for key, value in meta.items()
+                    if key.startswith("spec_") or key in ("e2e_latency", "finish_reason", "num_retractions")
+                },
+            ),
+            time=now,
+        )  # fmt: skip
+
+    async def _poll(self) -> None:
+        """The draft length in use, which adaptive steps change as they go."""
+        while True:
+            with contextlib.suppress(Exception):
+                states = await self._engine.tokenizer_manager.get_internal_state()
+                self._live = states[0].get(KEY) or {}
+                self._steps = self._live.get("draft_steps") or self._steps
+            await asyncio.sleep(POLL_S)
+
+    def abort(self, id: str) -> None:
+        if self._running is not None and self._running[0] == id:
+            self._engine.tokenizer_manager.abort_request(rid=self._running[1])
+
+    def statistics(self) -> dict[str, Any]:
+        return {"draft_steps": self._steps, **({"live": self._live} if self._live else {})}
+
+    def close(self) -> None:
+        """Nothing to do: the worker ends its whole process group, and with it every child of SGLang's."""
