@@ -1,0 +1,254 @@
+"""One sitting: a conversation, the engine that answers it, and the order in which prompts get their turn.
+
+Knows no widget. Front ends give a `View`, which is told of everything as it happens, on the caller's event loop.
+Prompts queue here, not in the engine: what is sent with a prompt is only known once the one before it was answered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+from uuid import uuid4
+
+from spark_chat.chat.conversation import Conversation, Exchange, Stage
+from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
+from spark_chat.engine.protocol import Failed, Turn
+from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.settings.schema import Settings
+
+ENGINE_GONE = ("died", "load", "memory", "protocol")
+"""Failures of the engine itself: a prompt it had not begun keeps its place and goes to the next one."""
+
+
+class Engine(Protocol):
+    """What a sitting needs of the driver."""
+
+    def ask(self, id: str, messages: list[Turn], settings: Settings) -> None: ...
+    def abort(self, id: str | None = None) -> None: ...
+
+
+class Keeper(Protocol):
+    """Where what is typed and received is kept; see `keeping.py`."""
+
+    def begin(self, conversation: Conversation) -> None: ...
+    def asked(self, exchange: Exchange) -> None: ...
+    def started(self, exchange: Exchange) -> None: ...
+    def piece(self, exchange: Exchange, text: str, reasoning: str) -> None: ...
+    def ended(self, exchange: Exchange) -> None: ...
+
+
+class View(Protocol):
+    """A front end."""
+
+    def changed(self, snapshot: Snapshot) -> None: ...
+    def asked(self, exchange: Exchange) -> None: ...
+    def staged(self, exchange: Exchange) -> None: ...
+    def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None: ...
+    def ended(self, exchange: Exchange) -> None: ...
+    def overflowed(self, overflow: Overflow | None) -> None: ...
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """A prompt that does not fit the context. `drop` of the oldest turns would have to go; 0 where that won't do."""
+
+    exchange: Exchange
+    prompt_tokens: int
+    context: int
+    drop: int
+
+    @property
+    def excess(self) -> int:
+        """Tokens too many."""
+        return self.prompt_tokens - self.context
+
+
+class Session:
+    """Sends prompts one at a time and keeps what comes back."""
+
+    def __init__(self, view: View, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
+        self.view, self.settings, self._clock = view, settings, clock
+        self.conversation = Conversation(id=uuid4().hex)
+        self.snapshot = Snapshot()
+        self.engine: Engine | None = None
+        self.keeper: Keeper | None = None
+        self.overflow: Overflow | None = None
+        self._running: Exchange | None = None
+        self._left: dict[str, Exchange] = {}
+        """Answers that were still being stopped when their conversation was left."""
+        self._typed: dict[str, float] = {}
+        self._queued_s: dict[str, float] = {}
+
+    # ------------------------------------------------------------------ what a person does
+
+    def send(self, text: str) -> Exchange:
+        """Take a prompt in. It is asked at once, or as soon as its turn comes and the engine is there."""
+        exchange = self.conversation.add(Exchange(id=uuid4().hex, prompt=text))
+        self._typed[exchange.id] = self._clock()
+        if self.keeper:
+            self.keeper.asked(exchange)
+        self.view.asked(exchange)
+        self.go_on()
+        return exchange
+
+    def stop(self) -> bool:
+        """Stop the answer that runs, else take back the last prompt that waits. False where there was neither."""
+        running = self._running
+        if running is not None and running.stage is Stage.ANSWERING:
+            if self.engine:
+                self.engine.abort(running.id)
+            return True
+        waiting = self.conversation.waiting
+        if not waiting:
+            return False
+        self._take_back(waiting[-1])
+        return True
+
+    def stop_all(self) -> None:
+        """Stop the answer that runs and take back all that waits."""
+        for exchange in reversed(self.conversation.waiting):
+            self._take_back(exchange)
+        if self._running and self.engine:
+            self.engine.abort(self._running.id)
+
+    def begin(self, conversation: Conversation | None = None) -> None:
+        """Go to another conversation, or to a fresh one. What ran is stopped and stays kept."""
+        self.stop_all()
+        if self._running is not None:
+            self._left[self._running.id] = self._running
+            self._running = None
+        self._overflowed(None)
+        self.conversation = conversation or Conversation(id=uuid4().hex)
+        if self.keeper:
+            self.keeper.begin(self.conversation)
+
+    def drop_oldest(self) -> int:
+        """Leave out the oldest turns, as the overflow says, and ask its prompt again. Returns how many went."""
+        overflow = self.overflow
+        if overflow is None or not overflow.drop:
+            return 0
+        dropped = self.conversation.drop_oldest(overflow.exchange, overflow.drop)
+        exchange = overflow.exchange
+        exchange.stage, exchange.failure, exchange.numbers = Stage.QUEUED, None, None
+        self._typed[exchange.id] = self._clock()
+        self._overflowed(None)
+        self.view.staged(exchange)
+        self.go_on()
+        return dropped
+
+    def let_be(self) -> None:
+        """Leave an overflow as it is; what waits behind it goes on."""
+        self._overflowed(None)
+        self.go_on()
+
+    # ------------------------------------------------------------------ what the engine does
+
+    def attach(self, engine: Engine) -> None:
+        """The engine's driver is there: what was typed before goes to it."""
+        self.engine = engine
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Ask the next prompt where nothing stands in its way."""
+        if self.engine is None or self._running is not None or self.overflow is not None:
+            return
+        if self.snapshot.phase in (Phase.FAILED, Phase.STOPPED):
+            return
+        waiting = self.conversation.waiting
+        if not waiting:
+            return
+        exchange = self._running = waiting[0]
+        self._queued_s[exchange.id] = self._clock() - self._typed.pop(exchange.id, self._clock())
+        messages = self.conversation.turns(exchange, self.settings.sampling.system_prompt)
+        self.engine.ask(exchange.id, messages, self.settings)
+
+    def update(self, update: Update) -> None:
+        """Take in one update of the driver."""
+        if isinstance(update, Changed):
+            self._changed(update.snapshot)
+        elif isinstance(update, Piece):
+            self._piece(update)
+        elif isinstance(update, Answered):
+            self._answered(update)
+
+    def _changed(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        if snapshot.answering and self._running and snapshot.answering == self._running.id:
+            self._begun(self._running)
+        self.view.changed(snapshot)
+        self.go_on()
+
+    def _begun(self, exchange: Exchange) -> None:
+        if exchange.stage is not Stage.QUEUED:
+            return
+        exchange.stage = Stage.ANSWERING
+        exchange.model = self.snapshot.recipe.model.name if self.snapshot.recipe else ""
+        if self.keeper:
+            self.keeper.started(exchange)
+        self.view.staged(exchange)
+
+    def _piece(self, piece: Piece) -> None:
+        exchange = self.conversation.find(piece.id)
+        if exchange is None or exchange.stage.over:
+            return
+        self._begun(exchange)
+        exchange.answer.add(piece.text)
+        exchange.reasoning.add(piece.reasoning)
+        exchange.numbers = piece.numbers
+        if self.keeper:
+            self.keeper.piece(exchange, piece.text, piece.reasoning)
+        self.view.piece(exchange, piece.text, piece.reasoning, piece.numbers)
+
+    def _answered(self, answered: Answered) -> None:
+        left = self._left.pop(answered.id, None)
+        if left is not None:
+            left.end(answered.numbers, answered.failure)
+            if self.keeper:
+                self.keeper.ended(left)
+        exchange = self.conversation.find(answered.id)
+        if self._running is not None and self._running.id == answered.id:
+            self._running = None
+        if exchange is None or exchange.stage.over:
+            self.go_on()
+            return
+        failure = answered.failure
+        if failure and failure.code in ENGINE_GONE and exchange.stage is Stage.QUEUED:
+            self._typed[exchange.id] = self._clock() - self._queued_s.pop(exchange.id, 0.0)
+            return
+        exchange.end(self._with_wait(exchange.id, answered.numbers), failure)
+        if self.keeper:
+            self.keeper.ended(exchange)
+        self.view.ended(exchange)
+        if failure and failure.code == "overflow":
+            self._overflowed(self._overflow_of(exchange, failure))
+        self.go_on()
+
+    def _with_wait(self, id: str, numbers: AnswerNumbers) -> AnswerNumbers:
+        """The numbers with the time in this queue added to the wait for the engine."""
+        queued = self._queued_s.pop(id, 0.0)
+        return replace(numbers, waited_s=(numbers.waited_s or 0.0) + queued)
+
+    def _overflow_of(self, exchange: Exchange, failure: Failed) -> Overflow:
+        ready = self.snapshot.ready
+        context = int(failure.facts.get("context") or (ready.context if ready else 0))
+        tokens = int(failure.facts.get("prompt_tokens") or context + 1)
+        room = min(self.settings.sampling.max_tokens, context // 4)
+        drop = self.conversation.oldest_to_drop(exchange, tokens, context, room)
+        return Overflow(exchange, tokens, context, drop)
+
+    def _overflowed(self, overflow: Overflow | None) -> None:
+        if overflow is not self.overflow:
+            self.overflow = overflow
+            self.view.overflowed(overflow)
+
+    def _take_back(self, exchange: Exchange) -> None:
+        exchange.end(AnswerNumbers(finish="abort"), None)
+        if exchange is self._running:
+            self._running = None
+            if self.engine:
+                self.engine.abort(exchange.id)
+        if self.keeper:
+            self.keeper.ended(exchange)
+        self.view.ended(exchange)

@@ -1,0 +1,104 @@
+"""The panel above the composer: what a person should know now, and the keys that act on it. Never takes the focus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from textual.content import Content
+from textual.events import Resize
+from textual.widget import Widget
+
+Tone = Literal["plain", "warn", "bad"]
+MARKS: dict[Tone, str] = {"plain": "·", "warn": "!", "bad": "✗"}
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One thing to know. `keys`: (key, what it does). `accept`: what the go-on key does, by the screen's name for it.
+
+    `quoted`: lines of a log, shown as they are. `fraction`: how far something is, or None for no bar.
+    """
+
+    name: str
+    title: str
+    body: tuple[str, ...] = ()
+    keys: tuple[tuple[str, str], ...] = ()
+    quoted: tuple[str, ...] = ()
+    fraction: float | None = None
+    accept: str = ""
+    tone: Tone = "plain"
+    dismissable: bool = True
+
+
+def bar(fraction: float, width: int) -> str:
+    """A bar of `width` cells, then the percentage."""
+    done = max(0, min(width, round(fraction * width)))
+    return f"{'━' * done}{'─' * (width - done)} {fraction:4.0%}"
+
+
+def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> Content:
+    """The notice in `width` cells and at most `lines` lines: the title, then the keys, then as much else as there is
+    room for. `plain` draws no bar."""
+    mark = MARKS[notice.tone]
+    title = Content.assemble((f"{mark} ", "bold"), (notice.title, "bold"))
+    if notice.fraction is not None:
+        meter = f"{notice.fraction:.0%}" if plain else bar(notice.fraction, 24 if width >= 70 else 10)
+        title = Content.assemble(title, "  ", (meter, "$text-accent"))
+    head = _wrapped(title, width)
+    keys = _wrapped(_keys(notice.keys), width) if notice.keys else []
+    middle: list[Content] = []
+    for line in notice.body:
+        middle += _wrapped(Content(f"  {line}"), width)
+    quoted = [Content.assemble((f"  │ {line}", "$text-muted")).truncate(width, ellipsis=True) for line in notice.quoted]
+    room = max(0, lines - len(head) - len(keys))
+    body = middle[:room]
+    tail = quoted[-(room - len(body)) :] if room > len(body) else []
+    return Content("\n").join([*head, *body, *tail, *keys][: max(1, lines)])
+
+
+def _keys(keys: tuple[tuple[str, str], ...]) -> Content:
+    pieces: list[tuple[str, str]] = [("  ", "")]
+    for number, (key, what) in enumerate(keys):
+        pieces += [("   " if number else "", ""), (key, "$text-accent bold"), (f" {what}", "")]
+    return Content.assemble(*pieces)
+
+
+def _wrapped(content: Content, width: int) -> list[Content]:
+    return content.wrap(max(8, width)) if content.cell_length > width else [content]
+
+
+class NoticePanel(Widget, can_focus=False):
+    """Shows the weightiest notices that fit; the others come up as these go."""
+
+    def __init__(self) -> None:
+        super().__init__(id="notices")
+        self.notices: tuple[Notice, ...] = ()
+        self.display = False
+        self.plain = False
+
+    def show(self, notices: tuple[Notice, ...]) -> None:
+        """Show these, the weightiest first."""
+        if notices == self.notices:
+            return
+        self.notices = notices
+        self.display = bool(notices)
+        tone = notices[0].tone if notices else "plain"
+        for name in MARKS:
+            self.set_class(name == tone, f"-{name}")
+        self.refresh(layout=True)
+
+    def on_resize(self, event: Resize) -> None:
+        self.refresh(layout=True)
+
+    def render(self) -> Content:
+        height = self.app.size.height
+        room = max(2, height // 3) if height >= 12 else max(1, height - 4)
+        width = self.app.size.width - self.gutter.width
+        shown: list[Content] = []
+        for notice in self.notices:
+            left = room - sum(len(content.plain.splitlines()) for content in shown) - len(shown)
+            if left < (2 if shown else 1):
+                break
+            shown.append(notice_text(notice, width, left, self.plain))
+        return Content("\n").join(shown)
