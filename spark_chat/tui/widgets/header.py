@@ -46,7 +46,8 @@ def title_text(title: Title, width: int) -> Content:
         head = f"{name}  " if name else ""
         if cell_len(head + line) <= width:
             break
-    content = Content.assemble((head, "$text-primary bold" if head else ""), Content(line).stylize("bold", 0, len(parts[0])))
+    named = Content(line).stylize("bold", 0, len(parts[0]))
+    content = Content.assemble((head, "$text-primary bold" if head else ""), named)
     return content.truncate(max(1, width), ellipsis=True)
 
 
@@ -70,7 +71,7 @@ class Fold:
 
 
 def fold(badges: tuple[Badge, ...], title: Title, width: int, height: int) -> Fold:
-    """The most that `width` x `height` cells allow: one line with words, one line with labels, two lines, marks only."""
+    """The most that `width` x `height` cells allow: one line with words or labels, two lines, marks only."""
     inside = max(1, width - 2)
     full = cell_len(title_text(title, 10_000).plain)
     for detail in (WORD, LABEL):

@@ -10,6 +10,7 @@ from textual.events import Resize
 from textual.widget import Widget
 
 from spark_chat.driver.snapshot import Snapshot
+from spark_chat.meters import units
 from spark_chat.meters.numbers import AnswerNumbers
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -44,22 +45,9 @@ def bars(values: tuple[float, ...], width: int) -> str:
     return "".join(BARS[min(7, int(value / top * 7.999))] for value in shown)
 
 
-def count(tokens: int) -> str:
-    """Tokens in few cells: 812, 3.1k, 262k."""
-    if tokens < 1000:
-        return str(tokens)
-    if tokens < 99_950:
-        return f"{tokens / 1000:.1f}k"
-    return f"{tokens / 1000:.0f}k"
-
-
 def gib(size: int) -> str:
-    """Bytes in GiB, one decimal under ten."""
+    """Bytes in GiB without the unit, one decimal under ten: two such figures share one unit."""
     return f"{size / GIB:.1f}" if size < 9.95 * GIB else f"{size / GIB:.0f}"
-
-
-def _figure(value: float | None, places: int) -> str:
-    return "-" if value is None else f"{value:.{places}f}"
 
 
 @dataclass(frozen=True)
@@ -81,11 +69,11 @@ def parts(readings: Readings, spark: int, brief: bool) -> list[Part]:
     of = "/" if brief else " / "
     speed, accept = bars(readings.tok_s_trail, spark), bars(readings.accept_trail, spark)
     found = [
-        Part("", _figure(readings.tok_s, 1), " tok/s", f" {speed}" if speed else ""),
-        Part("accept ", _figure(readings.accept, 2), "", f" {accept}" if accept else ""),
+        Part("", units.rate(readings.tok_s), " tok/s", f" {speed}" if speed else ""),
+        Part("accept ", units.accept(readings.accept), "", f" {accept}" if accept else ""),
     ]
     if readings.context:
-        used = f"{count(readings.context_used)}{of}{count(readings.context)}"
+        used = f"{units.count(readings.context_used)}{of}{units.count(readings.context)}"
         found.append(Part("ctx " if brief else "context ", used))
     if readings.memory is not None:
         whole = f"{of}{gib(readings.memory_all)}" if readings.memory_all else ""
