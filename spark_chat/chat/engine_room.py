@@ -1,16 +1,16 @@
 """The engine and the settings it runs on: started, restarted, and brought back to what ran last.
 
 Three sets of settings are told apart: those in force now (file, variables and flags as they are), those the engine
-was started with, and those it last came up with.
+was started with, and those it last came up with, which the driver remembers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from spark_chat.driver.snapshot import Phase, Snapshot
+from spark_chat.driver.snapshot import Snapshot
 from spark_chat.engine.protocol import Turn
 from spark_chat.settings.schema import Row, Settings, rows, value
 
@@ -26,10 +26,10 @@ class Driving(Protocol):
     async def start(self, settings: Settings) -> None: ...
     async def restart(self, settings: Settings) -> None: ...
     async def close(self) -> None: ...
-    def ask(self, id: str, messages: list[Turn], settings: Settings) -> None: ...
+    def ask(self, id: str, messages: Sequence[Turn], settings: Settings) -> None: ...
     def abort(self, id: str | None = None) -> None: ...
     def saved(self, settings: Settings) -> None: ...
-    def confirm(self) -> None: ...
+    async def confirm(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,11 @@ def differences(running: Settings, saved: Settings) -> tuple[Change, ...]:
 
 
 class EngineRoom:
-    """`last_ran`: settings of the last start that came up, of this run or an earlier one."""
+    """Starts the engine, and starts it anew."""
 
-    def __init__(
-        self,
-        resolved: Resolved,
-        driver: Driving,
-        last_ran: Settings | None = None,
-        note_ran: Callable[[Settings], None] = lambda settings: None,
-    ) -> None:
-        self.resolved, self.driver, self.last_ran, self._note_ran = resolved, driver, last_ran, note_ran
+    def __init__(self, resolved: Resolved, driver: Driving) -> None:
+        self.resolved, self.driver = resolved, driver
         self.started_with = resolved.settings
-        self._noted = False
 
     @property
     def pending(self) -> tuple[Change, ...]:
@@ -89,37 +82,30 @@ class EngineRoom:
 
     @property
     def fallback(self) -> tuple[Change, ...]:
-        """What going back to the last configuration that ran would change; empty where there is none to go back to."""
-        return differences(self.started_with, self.last_ran) if self.last_ran else ()
+        """What going back to the configuration that ran last would change; empty where there is none to go back to."""
+        good = self.driver.snapshot.last_good
+        return differences(self.started_with, good) if good is not None else ()
 
     async def start(self) -> None:
         """The engine's first start."""
-        await self.driver.start(self._starting(self.resolved.settings))
+        await self.driver.start(self.started_with)
 
     async def restart(self) -> None:
         """Start it anew, on the settings in force."""
-        await self.driver.restart(self._starting(self.resolved.settings))
-        self.driver.saved(self.resolved.settings)
+        await self._restart(self.resolved.settings)
 
     async def go_back(self) -> None:
-        """Start it anew on the last settings that ran; the settings file stays as it is."""
-        if self.last_ran is None:
-            return
-        await self.driver.restart(self._starting(self.last_ran))
-        self.driver.saved(self.resolved.settings)
+        """Start it anew on the last settings that ran; the settings file stays as it is, so what differs is pending."""
+        good = self.driver.snapshot.last_good
+        if good is not None:
+            await self._restart(good)
 
-    def _starting(self, settings: Settings) -> Settings:
-        self.started_with, self._noted = settings, False
-        return settings
+    async def _restart(self, settings: Settings) -> None:
+        self.started_with = settings
+        self.driver.saved(self.resolved.settings)
+        await self.driver.restart(settings)
 
     def use(self, resolved: Resolved) -> None:
         """The settings changed, here or in the file."""
         self.resolved = resolved
         self.driver.saved(resolved.settings)
-
-    def changed(self, snapshot: Snapshot) -> None:
-        """Remember a configuration that came up."""
-        if snapshot.phase is Phase.READY and not self._noted:
-            self._noted = True
-            self.last_ran = self.started_with
-            self._note_ran(self.started_with)

@@ -7,7 +7,7 @@ Prompts queue here, not in the engine: what is sent with a prompt is only known 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 from uuid import uuid4
@@ -25,18 +25,26 @@ ENGINE_GONE = ("died", "load", "memory", "protocol")
 class Engine(Protocol):
     """What a sitting needs of the driver."""
 
-    def ask(self, id: str, messages: list[Turn], settings: Settings) -> None: ...
+    def ask(self, id: str, messages: Sequence[Turn], settings: Settings) -> None: ...
     def abort(self, id: str | None = None) -> None: ...
 
 
 class Keeper(Protocol):
     """Where what is typed and received is kept; see `keeping.py`."""
 
+    def clear_queue(self) -> int:
+        """Take back all prompts that wait. Returns how many."""
+        waiting = self.conversation.waiting
+        for exchange in reversed(waiting):
+            self._take_back(exchange)
+        return len(waiting)
+
     def begin(self, conversation: Conversation) -> None: ...
     def asked(self, exchange: Exchange) -> None: ...
     def started(self, exchange: Exchange) -> None: ...
     def piece(self, exchange: Exchange, text: str, reasoning: str) -> None: ...
     def ended(self, exchange: Exchange) -> None: ...
+    def draft(self, text: str) -> None: ...
 
 
 class View(Protocol):
@@ -81,6 +89,11 @@ class Session:
         self._typed: dict[str, float] = {}
         self._queued_s: dict[str, float] = {}
 
+    @property
+    def busy(self) -> bool:
+        """Whether there is something to stop: an answer that runs or a prompt that waits."""
+        return self._running is not None or bool(self.conversation.waiting)
+
     # ------------------------------------------------------------------ what a person does
 
     def send(self, text: str) -> Exchange:
@@ -108,10 +121,16 @@ class Session:
 
     def stop_all(self) -> None:
         """Stop the answer that runs and take back all that waits."""
-        for exchange in reversed(self.conversation.waiting):
-            self._take_back(exchange)
+        self.clear_queue()
         if self._running and self.engine:
             self.engine.abort(self._running.id)
+
+    def clear_queue(self) -> int:
+        """Take back all prompts that wait. Returns how many."""
+        waiting = self.conversation.waiting
+        for exchange in reversed(waiting):
+            self._take_back(exchange)
+        return len(waiting)
 
     def begin(self, conversation: Conversation | None = None) -> None:
         """Go to another conversation, or to a fresh one. What ran is stopped and stays kept."""
@@ -123,6 +142,13 @@ class Session:
         self.conversation = conversation or Conversation(id=uuid4().hex)
         if self.keeper:
             self.keeper.begin(self.conversation)
+        self.go_on()
+
+    def keep(self, keeper: Keeper) -> None:
+        """There is a place to keep things now; what was typed before goes there first."""
+        self.keeper = keeper
+        for exchange in self.conversation:
+            keeper.asked(exchange)
 
     def drop_oldest(self) -> int:
         """Leave out the oldest turns, as the overflow says, and ask its prompt again. Returns how many went."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.engine.protocol import Failed
 from spark_chat.tui.widgets.notice import Notice
 
-GO_ON, RESTART, DISMISS, SETTINGS = "ctrl+g", "ctrl+r", "esc", "ctrl+s"
+GO_ON, RESTART, DISMISS, SETTINGS = "ctrl+g", "f5", "esc", "f2"
 LOG_LINES = 8
 
 
@@ -21,20 +22,6 @@ class Cut:
     partial: bool
     opening: str
     """The first prompt's first line."""
-
-
-@dataclass(frozen=True)
-class Overflow:
-    """The prompt `id` is `excess` tokens too long; `drop` of the oldest turns would have to go (0: that won't do)."""
-
-    id: str
-    prompt_tokens: int
-    context: int
-    drop: int
-
-    @property
-    def excess(self) -> int:
-        return self.prompt_tokens - self.context
 
 
 def _s(number: int, noun: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
@@ -72,6 +74,9 @@ class BadgeWidget(Widget, can_focus=True):
 
     def render(self) -> Content:
         return Content(badge_text(self.badge, self.detail))
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return cell_len(badge_text(self.badge, self.detail))
 
     def action_open(self) -> None:
         self.post_message(self.Opened(self.badge.name))

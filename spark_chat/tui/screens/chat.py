@@ -1,0 +1,149 @@
+"""The chat: header, transcript, notices, meters, composer. Keys come in here; what they mean is asked elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from spark_chat.tui import commands
+from spark_chat.tui.composer import Composer
+from spark_chat.tui.quitting import HINT, Quitting, Wish
+from spark_chat.tui.screens.chat_view import ChatView
+from spark_chat.tui.widgets.simple_transcript import Transcript
+from spark_chat.tui.widgets.badge import BadgeWidget
+from spark_chat.tui.widgets.header import Header
+from spark_chat.tui.widgets.meters import Meters
+from spark_chat.tui.widgets.notice import NoticePanel
+from spark_chat.tui.widgets.proof import ProofPanel
+
+if TYPE_CHECKING:
+    from spark_chat.tui.app import SparkApp
+
+HANDLED_BY_QUITTING = ("escape", "ctrl+c", "ctrl+d", "ctrl+q")
+
+
+def command_bindings() -> list[BindingType]:
+    """Keys of the table of commands, each with an id, so that a keymap can move it."""
+    found: list[BindingType] = []
+    for command in commands.COMMANDS:
+        keys = [key for key in command.keys if key not in HANDLED_BY_QUITTING]
+        if keys:
+            action = f"run_command('{command.name}')"
+            found.append(
+                Binding(",".join(keys), action, command.help, id=f"chat.{command.name}", show=False, priority=True)
+            )
+    return found
+
+
+class ChatScreen(Screen[None]):
+    """One conversation."""
+
+    AUTO_FOCUS = "Prompt"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-normal"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = command_bindings()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._quitting = Quitting()
+        self.view = ChatView(self)
+
+    def compose(self) -> ComposeResult:
+        yield Header()
+        yield ProofPanel()
+        yield Transcript()
+        yield NoticePanel()
+        yield Meters()
+        yield Composer()
+
+    @property
+    def app(self) -> SparkApp:
+        from spark_chat.tui.app import SparkApp
+
+        found = super().app
+        assert isinstance(found, SparkApp)
+        return found
+
+    @property
+    def composer(self) -> Composer:
+        return self.query_one(Composer)
+
+    # ------------------------------------------------------------------ keys
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys that no widget took."""
+        wish = self._quitting.press(
+            event.key,
+            answering=self.app.session.busy,
+            empty=self.composer.is_empty,
+            selected=self.composer.has_selection or bool(self.get_selected_text()),
+            now=self.app.clock(),
+        )
+        if wish in (Wish.NOTHING, Wish.COPY):
+            if event.key == "escape" and (self._close_proof() or self.view.dismiss()):
+                event.stop()
+                event.prevent_default()
+            return
+        event.stop()
+        event.prevent_default()
+        if wish is Wish.STOP:
+            self.app.session.stop()
+        elif wish is Wish.WARN:
+            self.app.notify(HINT, timeout=2)
+        elif wish is Wish.QUIT:
+            self.app.run_command('quit')
+
+    def action_run_command(self, name: str, argument: str = "") -> None:
+        """Do what the table's command `name` says."""
+        self.app.run_command(name, argument)
+
+    def action_copy_text(self) -> None:
+        """ctrl+c over selected text."""
+        text = self.get_selected_text()
+        if text:
+            self.app.actions.copy_text(text)
+            self.clear_selection()
+
+    # ------------------------------------------------------------------ the composer
+
+    @on(Composer.Submitted)
+    def _submitted(self, event: Composer.Submitted) -> None:
+        self.app.session.send(event.text)
+
+    @on(Composer.CommandGiven)
+    def _command(self, event: Composer.CommandGiven) -> None:
+        self.app.run_command(event.name, event.argument)
+
+    @on(Composer.Refused)
+    def _refused(self, event: Composer.Refused) -> None:
+        self.app.notify(event.sentence, severity="warning", markup=False)
+
+    @on(Composer.CopyWanted)
+    def _copy(self, event: Composer.CopyWanted) -> None:
+        self.app.actions.copy_text(event.text)
+
+    @on(Composer.DraftChanged)
+    def _draft(self, event: Composer.DraftChanged) -> None:
+        self.app.actions.keep_draft(event.text)
+
+    # ------------------------------------------------------------------ badges
+
+    @on(BadgeWidget.Opened)
+    def _open_badge(self, event: BadgeWidget.Opened) -> None:
+        panel = self.query_one(ProofPanel)
+        if panel.name_shown == event.name:
+            self._close_proof()
+        else:
+            self.view.show_proof(event.name)
+
+    def _close_proof(self) -> bool:
+        panel = self.query_one(ProofPanel)
+        was_open = panel.name_shown is not None
+        if was_open:
+            panel.hide()
+            self.composer.focus()
+        return was_open

@@ -1,0 +1,188 @@
+"""What the chat screen shows of a sitting: told of everything by the session, it fills the widgets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spark_chat.chat.conversation import Conversation, Exchange, Stage
+from spark_chat.chat.session import Overflow
+from spark_chat.driver.snapshot import Snapshot
+from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.tui import notices
+from spark_chat.tui.widgets.simple_transcript import Transcript
+from spark_chat.tui.widgets.header import Header, Title
+from spark_chat.tui.widgets.meters import Meters, Trail, readings
+from spark_chat.tui.widgets.notice import Notice, NoticePanel
+from spark_chat.tui.widgets.proof import About, ProofPanel
+
+if TYPE_CHECKING:
+    from spark_chat.tui.screens.chat import ChatScreen
+
+LIVE_EVERY_S = 0.25
+"""The meters follow an answer at this step; faster can't be read and costs the engine's cores."""
+
+
+def short_name(model: str) -> str:
+    """A model's name as an answer's label: its first word, `SmolLM2` of `SmolLM2-135M-Instruct.Q4_1`."""
+    word = model.strip().replace("_", "-").replace(" ", "-").partition("-")[0]
+    return word[:12] or "model"
+
+
+def engine_name(snapshot: Snapshot) -> str:
+    """`llama.cpp b1234`, `SGLang 0.5.23`."""
+    names = {"sglang": "SGLang"}
+    if snapshot.ready:
+        return f"{names.get(snapshot.ready.engine, snapshot.ready.engine)} {snapshot.ready.version}".strip()
+    return names.get(snapshot.recipe.engine, snapshot.recipe.engine) if snapshot.recipe else ""
+
+
+class ChatView:
+    """Implements `session.View` on the widgets of a chat screen."""
+
+    def __init__(self, screen: ChatScreen) -> None:
+        self._screen = screen
+        self._own: dict[str, Notice] = {}
+        self._dismissed: set[str] = set()
+        self._overflow: Overflow | None = None
+        self._numbers: AnswerNumbers | None = None
+        self._trails = (Trail(), Trail())
+        self._live_at = 0.0
+        self.machine = ""
+        self.memory_all: int | None = None
+
+    @property
+    def _transcript(self) -> Transcript:
+        return self._screen.query_one(Transcript)
+
+    # ------------------------------------------------------------------ told by the session
+
+    def asked(self, exchange: Exchange) -> None:
+        self._transcript.add_prompt(exchange.id, exchange.prompt, queued=True)
+        self._show_meters()
+        self.show_notices()
+
+    def staged(self, exchange: Exchange) -> None:
+        self._transcript.set_queued(exchange.id, exchange.stage is Stage.QUEUED)
+        if exchange.stage is Stage.ANSWERING:
+            self._transcript.add_answer(exchange.id, short_name(exchange.model))
+            self._numbers = None
+            for trail in self._trails:
+                trail.clear()
+        self._show_meters()
+
+    def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None:
+        self._transcript.append(exchange.id, text, reasoning)
+        self._numbers = numbers
+        if self._screen.app.accessible:
+            return
+        now = self._screen.app.clock()
+        if now - self._live_at >= LIVE_EVERY_S:
+            self._live_at = now
+            self._trails[0].add(numbers.live_tok_s)
+            self._trails[1].add(numbers.live_accept_length)
+            self._show_meters()
+
+    def ended(self, exchange: Exchange) -> None:
+        self._transcript.set_queued(exchange.id, False)
+        self._transcript.finish(exchange.id, exchange.numbers, exchange.failure)
+        self._numbers = exchange.numbers
+        self._show_meters()
+        self.show_notices()
+
+    def changed(self, snapshot: Snapshot) -> None:
+        self._show_header()
+        self._show_meters()
+        self.show_notices()
+        panel = self._screen.query_one(ProofPanel)
+        if panel.name_shown:
+            self.show_proof(panel.name_shown)
+
+    def overflowed(self, overflow: Overflow | None) -> None:
+        self._overflow = overflow
+        self.show_notices()
+
+    def restored(self, conversation: Conversation) -> None:
+        """Another conversation stands there now."""
+        self._transcript.clear()
+        self._numbers = None
+        self._show_meters()
+        self.show_notices()
+
+    # ------------------------------------------------------------------ header, meters, proof
+
+    def _show_header(self) -> None:
+        app = self._screen.app
+        snapshot = app.session.snapshot
+        recipe = snapshot.recipe
+        title = Title(
+            recipe.model.name if recipe else "",
+            engine_name(snapshot),
+            self.machine,
+            len(app.room.pending) if app.room else 0,
+        )
+        self._screen.query_one(Header).show(title, snapshot.badges)
+
+    def _show_meters(self) -> None:
+        session = self._screen.app.session
+        queue = len(session.conversation.waiting)
+        shown = readings(session.snapshot, self._numbers, self._trails, queue, self.memory_all)
+        self._screen.query_one(Meters).show(shown)
+
+    def show_proof(self, name: str) -> None:
+        """Open the panel on the badge called `name`, or bring it up to date."""
+        from spark_chat.optimizations.table import optimization
+
+        badge = next((item for item in self._screen.app.session.snapshot.badges if item.name == name), None)
+        if badge is not None:
+            item = optimization(name)
+            about = About(item.label, item.costs, item.gains, item.published)
+            self._screen.query_one(ProofPanel).show(badge, about)
+
+    # ------------------------------------------------------------------ notices
+
+    def put(self, notice: Notice) -> None:
+        """Put up a notice of the app's own."""
+        self._own[notice.name] = notice
+        self._dismissed.discard(notice.name)
+        self.show_notices()
+
+    def take_down(self, name: str) -> None:
+        if self._own.pop(name, None):
+            self.show_notices()
+
+    def dismiss(self) -> bool:
+        """Take down the topmost notice that may be. False where there is none."""
+        for notice in self._screen.query_one(NoticePanel).notices:
+            if notice.dismissable:
+                self._own.pop(notice.name, None)
+                self._dismissed.add(notice.name)
+                if notice.name == "overflow":
+                    self._screen.app.session.let_be()
+                self.show_notices()
+                return True
+        return False
+
+    @property
+    def accept(self) -> str:
+        """What the go-on key would do now: the topmost offer's name for it."""
+        shown = self._screen.query_one(NoticePanel).notices
+        return next((notice.accept for notice in shown if notice.accept), "")
+
+    def show_notices(self) -> None:
+        """Work out what stands above the composer."""
+        app = self._screen.app
+        session = app.session
+        found: list[Notice] = []
+        waiting = len(session.conversation.waiting)
+        fallback = "; ".join(map(str, app.room.fallback)) if app.room else ""
+        engine = notices.engine_notice(session.snapshot, waiting, fallback, app.started_before)
+        if engine is None or engine.name != "failed":
+            self._dismissed.discard("failed")
+        if engine is not None and engine.name not in self._dismissed:
+            found.append(engine)
+        if self._overflow is not None:
+            found.insert(0, notices.overflow_notice(self._overflow))
+        else:
+            self._dismissed.discard("overflow")
+        found += self._own.values()
+        self._screen.query_one(NoticePanel).show(tuple(found))
