@@ -32,13 +32,6 @@ class Engine(Protocol):
 class Keeper(Protocol):
     """Where what is typed and received is kept; see `keeping.py`."""
 
-    def clear_queue(self) -> int:
-        """Take back all prompts that wait. Returns how many."""
-        waiting = self.conversation.waiting
-        for exchange in reversed(waiting):
-            self._take_back(exchange)
-        return len(waiting)
-
     def begin(self, conversation: Conversation) -> None: ...
     def asked(self, exchange: Exchange) -> None: ...
     def started(self, exchange: Exchange) -> None: ...

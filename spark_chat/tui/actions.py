@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from spark_chat.tui import commands, notices
+from spark_chat.tui import commands
 
 if TYPE_CHECKING:
     from spark_chat.history.message import Offer

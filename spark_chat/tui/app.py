@@ -15,7 +15,7 @@ from spark_chat.tui.screens.chat import ChatScreen
 
 if TYPE_CHECKING:
     from spark_chat.chat.engine_room import Driving, EngineRoom
-    from spark_chat.driver.snapshot import Changed, Update
+    from spark_chat.driver.snapshot import Update
     from spark_chat.history.journal import Journal
     from spark_chat.settings.resolve import Resolved
 

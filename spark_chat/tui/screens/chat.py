@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,12 +13,12 @@ from spark_chat.tui import commands
 from spark_chat.tui.composer import Composer
 from spark_chat.tui.quitting import HINT, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
-from spark_chat.tui.widgets.simple_transcript import Transcript
 from spark_chat.tui.widgets.badge import BadgeWidget
 from spark_chat.tui.widgets.header import Header
 from spark_chat.tui.widgets.meters import Meters
 from spark_chat.tui.widgets.notice import NoticePanel
 from spark_chat.tui.widgets.proof import ProofPanel
+from spark_chat.tui.widgets.simple_transcript import Transcript
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
@@ -61,12 +61,9 @@ class ChatScreen(Screen[None]):
         yield Composer()
 
     @property
-    def app(self) -> SparkApp:
-        from spark_chat.tui.app import SparkApp
-
-        found = super().app
-        assert isinstance(found, SparkApp)
-        return found
+    def spark(self) -> SparkApp:
+        """The app, by its own type."""
+        return cast("SparkApp", self.app)
 
     @property
     def composer(self) -> Composer:
@@ -78,10 +75,10 @@ class ChatScreen(Screen[None]):
         """Keys that no widget took."""
         wish = self._quitting.press(
             event.key,
-            answering=self.app.session.busy,
+            answering=self.spark.session.busy,
             empty=self.composer.is_empty,
             selected=self.composer.has_selection or bool(self.get_selected_text()),
-            now=self.app.clock(),
+            now=self.spark.clock(),
         )
         if wish in (Wish.NOTHING, Wish.COPY):
             if event.key == "escape" and (self._close_proof() or self.view.dismiss()):
@@ -91,32 +88,32 @@ class ChatScreen(Screen[None]):
         event.stop()
         event.prevent_default()
         if wish is Wish.STOP:
-            self.app.session.stop()
+            self.spark.session.stop()
         elif wish is Wish.WARN:
             self.app.notify(HINT, timeout=2)
         elif wish is Wish.QUIT:
-            self.app.run_command('quit')
+            self.spark.run_command("quit")
 
     def action_run_command(self, name: str, argument: str = "") -> None:
         """Do what the table's command `name` says."""
-        self.app.run_command(name, argument)
+        self.spark.run_command(name, argument)
 
     def action_copy_text(self) -> None:
         """ctrl+c over selected text."""
         text = self.get_selected_text()
         if text:
-            self.app.actions.copy_text(text)
+            self.spark.actions.copy_text(text)
             self.clear_selection()
 
     # ------------------------------------------------------------------ the composer
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
-        self.app.session.send(event.text)
+        self.spark.session.send(event.text)
 
     @on(Composer.CommandGiven)
     def _command(self, event: Composer.CommandGiven) -> None:
-        self.app.run_command(event.name, event.argument)
+        self.spark.run_command(event.name, event.argument)
 
     @on(Composer.Refused)
     def _refused(self, event: Composer.Refused) -> None:
@@ -124,11 +121,11 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.CopyWanted)
     def _copy(self, event: Composer.CopyWanted) -> None:
-        self.app.actions.copy_text(event.text)
+        self.spark.actions.copy_text(event.text)
 
     @on(Composer.DraftChanged)
     def _draft(self, event: Composer.DraftChanged) -> None:
-        self.app.actions.keep_draft(event.text)
+        self.spark.actions.keep_draft(event.text)
 
     # ------------------------------------------------------------------ badges
 

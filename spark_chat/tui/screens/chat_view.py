@@ -9,11 +9,11 @@ from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.tui import notices
-from spark_chat.tui.widgets.simple_transcript import Transcript
 from spark_chat.tui.widgets.header import Header, Title
 from spark_chat.tui.widgets.meters import Meters, Trail, readings
 from spark_chat.tui.widgets.notice import Notice, NoticePanel
 from spark_chat.tui.widgets.proof import About, ProofPanel
+from spark_chat.tui.widgets.simple_transcript import Transcript
 
 if TYPE_CHECKING:
     from spark_chat.tui.screens.chat import ChatScreen
@@ -73,9 +73,9 @@ class ChatView:
     def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None:
         self._transcript.append(exchange.id, text, reasoning)
         self._numbers = numbers
-        if self._screen.app.accessible:
+        if self._screen.spark.accessible:
             return
-        now = self._screen.app.clock()
+        now = self._screen.spark.clock()
         if now - self._live_at >= LIVE_EVERY_S:
             self._live_at = now
             self._trails[0].add(numbers.live_tok_s)
@@ -111,7 +111,7 @@ class ChatView:
     # ------------------------------------------------------------------ header, meters, proof
 
     def _show_header(self) -> None:
-        app = self._screen.app
+        app = self._screen.spark
         snapshot = app.session.snapshot
         recipe = snapshot.recipe
         title = Title(
@@ -123,7 +123,7 @@ class ChatView:
         self._screen.query_one(Header).show(title, snapshot.badges)
 
     def _show_meters(self) -> None:
-        session = self._screen.app.session
+        session = self._screen.spark.session
         queue = len(session.conversation.waiting)
         shown = readings(session.snapshot, self._numbers, self._trails, queue, self.memory_all)
         self._screen.query_one(Meters).show(shown)
@@ -132,7 +132,7 @@ class ChatView:
         """Open the panel on the badge called `name`, or bring it up to date."""
         from spark_chat.optimizations.table import optimization
 
-        badge = next((item for item in self._screen.app.session.snapshot.badges if item.name == name), None)
+        badge = next((item for item in self._screen.spark.session.snapshot.badges if item.name == name), None)
         if badge is not None:
             item = optimization(name)
             about = About(item.label, item.costs, item.gains, item.published)
@@ -157,7 +157,7 @@ class ChatView:
                 self._own.pop(notice.name, None)
                 self._dismissed.add(notice.name)
                 if notice.name == "overflow":
-                    self._screen.app.session.let_be()
+                    self._screen.spark.session.let_be()
                 self.show_notices()
                 return True
         return False
@@ -170,7 +170,7 @@ class ChatView:
 
     def show_notices(self) -> None:
         """Work out what stands above the composer."""
-        app = self._screen.app
+        app = self._screen.spark
         session = app.session
         found: list[Notice] = []
         waiting = len(session.conversation.waiting)
