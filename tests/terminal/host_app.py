@@ -14,6 +14,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from spark_chat.tui.composer import Composer
+from spark_chat.tui.tty_driver import TtyDriver
 
 
 class HostApp(App[None]):
@@ -56,7 +57,7 @@ class HostApp(App[None]):
 
 
 def main() -> None:
-    HostApp(Path(sys.argv[1])).run()
+    HostApp(Path(sys.argv[1]), driver_class=TtyDriver).run()
 
 
 if __name__ == "__main__":

@@ -98,6 +98,9 @@ class Prompt(TextArea):
             self.replace("\n", *self.selection, maintain_selection_offset=False)
         elif event.character and ord(event.character) >= 0xA0 and not event.is_printable:
             self.admit(event.character)  # a text area drops it: icons of the private use area, joiners
+        elif event.key.startswith("alt+"):
+            event.prevent_default()  # a text area types its letter; bindings still get the key
+            return
         else:
             return
         event.stop()

@@ -1,0 +1,87 @@
+"""Textual's Linux driver, with pastes taken out of the bytes before its parser sees them: see `keystream`.
+
+A feeder thread reads the terminal and writes key bytes to a pipe, which the driver reads in the terminal's place. A
+paste travels through the pipe as a short bracketed ticket and is exchanged for its text on the way out, so its place
+among the keys is kept. What may go: all of it, once Textual keeps ESC, NUL and foreign bytes of a paste.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import select
+import signal
+import time
+from threading import Event, Thread
+
+from textual import events
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from spark_chat.tui.keystream import END, START, KeyStream, Pasted
+
+READ = 65_536
+IDLE_S = 0.1
+
+
+class TtyDriver(LinuxDriver):
+    """Give it to the app: `super().__init__(driver_class=TtyDriver)`."""
+
+    def run_input_thread(self) -> None:
+        terminal = self.fileno
+        reading, writing = os.pipe()
+        self._tickets: dict[str, str] = {}
+        over = Event()
+        feeder = Thread(target=self._feed, args=(terminal, writing, over), name="spark-chat-keys", daemon=True)
+        self.fileno = reading
+        feeder.start()
+        try:
+            while not self.exit_event.is_set():
+                with contextlib.suppress(Exception):  # a sequence its parser chokes on must not end the input
+                    super().run_input_thread()
+        finally:
+            self.fileno = terminal
+            over.set()
+            os.close(reading)
+            feeder.join()
+
+    def process_message(self, message: Message) -> None:
+        if isinstance(message, events.Paste) and (text := self._tickets.pop(message.text, None)) is not None:
+            message = events.Paste(text)
+        super().process_message(message)
+
+    def _feed(self, terminal: int, writing: int, over: Event) -> None:
+        stream = KeyStream()
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        issued = 0
+        try:
+            while not over.is_set():
+                wait = IDLE_S if stream.deadline is None else max(0.0, min(IDLE_S, stream.deadline - time.monotonic()))
+                if select.select([terminal], [], [], wait)[0]:
+                    data = os.read(terminal, READ)
+                    if not data:
+                        raise EOFError
+                    pieces = stream.feed(data, time.monotonic())
+                else:
+                    pieces = stream.tick(time.monotonic())
+                for piece in pieces:
+                    if isinstance(piece, Pasted):
+                        issued += 1
+                        ticket = f"paste {issued}"
+                        self._tickets[ticket] = piece.text
+                        _write(writing, START + ticket.encode() + END)
+                    else:
+                        _write(writing, decode(piece).encode())
+        except BrokenPipeError:
+            pass  # the driver stopped reading: it is leaving
+        except (OSError, EOFError):  # the terminal is gone
+            if not over.is_set():
+                os.kill(os.getpid(), signal.SIGHUP)
+        finally:
+            os.close(writing)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
