@@ -8,7 +8,7 @@ from spark_chat.optimizations import judge
 from spark_chat.optimizations.optimization import Badge, State
 from spark_chat.optimizations.table import OPTIMIZATIONS, optimization
 from spark_chat.recipe.recipe import Recipe
-from spark_chat.settings.schema import Settings, rows, value
+from spark_chat.settings.schema import Row, Settings, rows, value
 
 
 def unknown(settings: Settings) -> tuple[Badge, ...]:
@@ -51,8 +51,18 @@ def marked(badges: tuple[Badge, ...], saved: Settings) -> tuple[Badge, ...]:
 
 
 def pending(running: Settings, saved: Settings) -> tuple[str, ...]:
-    """Dotted keys that will change at restart."""
-    return tuple(row.key for row in rows() if row.restart and value(running, row.key) != value(saved, row.key))
+    """Dotted keys that will change at the engine's restart; those of the screen wait for another one."""
+    return tuple(
+        row.key
+        for row in rows()
+        if row.restart and not row.key.startswith("ui.") and _at(running, row) != _at(saved, row)
+    )
+
+
+def _at(settings: Settings, row: Row) -> object:
+    """The value; a table that is left out equals an empty one."""
+    found: object = value(settings, row.key)
+    return found or {} if row.kind == "table" else found
 
 
 def not_seen(badges: tuple[Badge, ...]) -> str:

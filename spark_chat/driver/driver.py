@@ -277,10 +277,11 @@ class Driver:
         if not keep_badges:
             self._judged = board.gone(self._judged, "The engine is not running.")
         good = self.last_good or self._last_run.read()
+        if good is not None and (self._running is None or not board.pending(self._running, good)):
+            good = None  # the same configuration: nothing to go back to
         self._change(
             phase=Phase.FAILED, failure=event, log_end=tuple(self._client.log_end(LOG_LINES)), progress=None,
-            statistics=None,
-            last_good=good if good is not None and self._running is not None and good != self._running else None,
+            statistics=None, last_good=good,
         )  # fmt: skip
         self._show_badges()
 

