@@ -17,6 +17,8 @@ from types import TracebackType
 
 GRACE_S = 2.0
 """Seconds that pip has to end by itself when it is no longer wanted."""
+LOG_BYTES = 65_536
+"""How much of the end of pip's words is looked at."""
 
 # `python -m pip`, but the kernel ends it when its parent goes.
 _RUN = """
@@ -60,7 +62,7 @@ _TROUBLES: Sequence[tuple[str, str, str]] = (
     (r"DO NOT MATCH THE HASHES", "what came is damaged.", "Start again."),
     (
         r"No matching distribution|Could not find a version",
-        "the package index that pip uses does not have it.",
+        "the package index that pip uses does not have it, or does not answer.",
         "See `pip config list`.",
     ),
 )
@@ -90,7 +92,7 @@ class Pip:
         with self._said.open("xb") as said:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-c", _RUN, str(os.getpid()), "download", "--no-deps", "--only-binary", ":all:",
-                "--no-input", "--disable-pip-version-check", "--progress-bar", "off",
+                "--no-input",  "--disable-pip-version-check", "--progress-bar", "off",
                 "--dest", str(self._folder / "wheel"), self._requirement,
                 stdin=asyncio.subprocess.DEVNULL, stdout=said, stderr=said,
                 cwd=self._folder, env=environment, start_new_session=True,
@@ -136,8 +138,9 @@ class Pip:
         return next((self._folder / "wheel").glob("*.whl"), None)
 
     def _log(self) -> str:
-        with suppress(OSError):
-            return self._said.read_text(errors="replace")[-20_000:]
+        with suppress(OSError), self._said.open("rb") as said:
+            said.seek(max(0, os.fstat(said.fileno()).st_size - LOG_BYTES))
+            return said.read().decode(errors="replace")
         return ""
 
     def _signal(self, number: signal.Signals) -> None:
