@@ -1,9 +1,12 @@
-"""llama.cpp, in this process, through xllamacpp."""
+"""llama.cpp, in this process, through xllamacpp: any GGUF, with or without a GPU.
+
+The server core has threads of its own; a request blocks the thread that makes it, so each answer gets one, and its
+chunks are handed to the event loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections import deque
@@ -11,20 +14,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+from spark_chat.engine import gguf_facts, llama_log
+from spark_chat.engine.gguf_facts import BadGguf, GgufFacts
 from spark_chat.engine.interface import EngineFailure, Report
-from spark_chat.engine.protocol import (
-    AnyEvent,
-    Delta,
-    Done,
-    FinishReason,
-    Generate,
-    Load,
-    Proof,
-    Ready,
-    Started,
-    Timings,
-    Usage,
-)
+from spark_chat.engine.llama_answer import Answer, Piece, merged, request
+from spark_chat.engine.llama_params import Plan, plan
+from spark_chat.engine.llama_proofs import proofs
+from spark_chat.engine.llama_steps import whole_steps
+from spark_chat.engine.protocol import AnyEvent, Generate, Load, Ready, Started
 
 
 class LlamaEngine:
@@ -32,128 +29,184 @@ class LlamaEngine:
 
     def __init__(self) -> None:
         self._server: Any = None
-        self._context = 0
-        self._aborted = threading.Event()
+        self._plan: Plan | None = None
+        self._speculative = False
+        self._steps_before: list[int] = []
+        self._stop = threading.Event()
+        self._facts: dict[str, Any] = {}
+
+    # ------------------------------------------------------------ load
 
     def load(self, command: Load, report: Report) -> Ready:
-        import xllamacpp
-
-        path = Path(command.model)
-        if not path.is_file():
-            raise EngineFailure(
-                "load", f"There is no model file {path.name}.", remedy="Give a .gguf file with --model."
-            )
-        report("start", None, "starting llama.cpp")
-        params = xllamacpp.CommonParams()
-        params.model.path = str(path)
-        params.n_ctx = self._context = command.context or 2048
-        params.n_parallel = 1
-        params.cpuparams.n_threads = max(1, len(os.sched_getaffinity(0)) - 1)
-        mtp = command.optimizations.get("mtp", False)
-        if mtp:
-            params.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]
-        report("weights", None, f"loading {path.name}")
+        report("start", 0.0, "Starting llama.cpp.")
         try:
-            self._server = xllamacpp.Server(params)
-        except RuntimeError as error:
-            raise EngineFailure("load", f"llama.cpp could not load {path.name}.", str(error)) from error
-        missing = "This needs SGLang on an NVIDIA GPU."
+            import xllamacpp as native
+        except ImportError as error:
+            raise EngineFailure(
+                "load",
+                "llama.cpp is not installed for this Python.",
+                str(error),
+                "Install it with `pip install xllamacpp`.",
+            ) from error
+        name = Path(command.model).name
+        model = _facts(Path(command.model))
+        self._plan = plan(command, model, native)
+        report("weights", None, f"Loading {name}, {model.bytes / 1e9:.1f} GB.")
+        log = llama_log.Capture()
+        try:
+            self._server = native.Server(self._plan.params)
+        except (RuntimeError, ValueError) as error:
+            lines = log.until("exiting due to", "failed to initialize HTTP server")
+            raise llama_log.failure(lines, name, str(error)) from error
+        lines = log.until("listening on")
+        implementations, active = llama_log.speculation(lines)
+        self._speculative = active or bool(implementations)
+        context = llama_log.context(lines) or self._plan.context
+        thinking = llama_log.thinking(lines)
+        self._facts = {
+            "architecture": model.architecture,
+            "model_name": model.name,
+            "parameters": model.parameters,
+            "quantization": model.quantization,
+            "file_bytes": model.bytes,
+            "output_layer": model.output_type,
+            "output_tied": model.output_tied,
+            "mtp_layers": model.mtp_layers,
+            "thinking": thinking,
+            **self._plan.facts,
+        }
         return Ready(
             engine="llama.cpp",
-            version=xllamacpp.__version__ if hasattr(xllamacpp, "__version__") else "",
-            model=path.name,
-            context=self._context,
-            proofs={
-                "humming": Proof(active=False, reason=missing),
-                "fp8_head": Proof(active=False, reason=missing),
-                "mtp": Proof(active=mtp, kind="n-gram" if mtp else "", reason="" if mtp else "It was not asked for."),
-            },
+            version=str(native.__version__),
+            model=Path(command.model).stem,
+            context=context,
+            proofs=proofs(command, self._plan, model, lines, log.readable),
+            facts=self._facts,
+            cold_turns=1,
             time=time.monotonic(),
         )
 
+    # ------------------------------------------------------------ answer
+
     async def generate(self, command: Generate) -> AsyncIterator[AnyEvent]:
-        loop = asyncio.get_running_loop()
-        chunks: deque[tuple[float, dict[str, Any] | None]] = deque()
-        arrived = asyncio.Event()
-        self._aborted.clear()
-        sampling = command.sampling
-        request: dict[str, Any] = {
-            "messages": [{"role": turn.role, "content": turn.content} for turn in command.messages],
-            "max_tokens": sampling.max_tokens,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "top_k": sampling.top_k,
-            "ignore_eos": sampling.ignore_eos,
-            "stream": True,
-            "timings_per_token": True,
-            "chat_template_kwargs": {"enable_thinking": command.thinking},
-        }
-        if sampling.seed is not None:
-            request["seed"] = sampling.seed
-
-        def take(chunk: dict[str, Any]) -> bool:
-            chunks.append((time.monotonic(), chunk))
-            loop.call_soon_threadsafe(arrived.set)
-            return self._aborted.is_set()
-
-        def run() -> None:
-            try:
-                self._server.handle_chat_completions(request, take)
-            except Exception as error:
-                chunks.append((time.monotonic(), {"error": {"message": str(error)}}))
-            chunks.append((time.monotonic(), None))
-            loop.call_soon_threadsafe(arrived.set)
-
+        if not command.messages:
+            raise EngineFailure("request", "There is no prompt to answer.", remedy="Write one.")
+        assert self._plan is not None
+        answer = Answer(command.id, self._speculative, adaptive=self._plan.kind == "MTP")
+        call = _Call(self._server, request(command), self._stop)
+        self._stop.clear()
         yield Started(id=command.id, time=time.monotonic())
-        threading.Thread(target=run, name="llama", daemon=True).start()
-        finish: FinishReason = "abort"
-        timings: dict[str, Any] = {}
-        while True:
-            await arrived.wait()
-            arrived.clear()
-            while chunks:
-                moment, chunk = chunks.popleft()
-                if chunk is None:
-                    drafts = timings.get("draft_n_accepted", 0)
-                    tokens = timings.get("predicted_n", 0)
-                    yield Done(
-                        id=command.id,
-                        finish=finish,
-                        usage=Usage(
-                            prompt_tokens=timings.get("prompt_n", 0) + timings.get("cache_n", 0),
-                            cached_tokens=timings.get("cache_n", 0),
-                            completion_tokens=tokens,
-                            verify_steps=max(0, tokens - 1 - drafts),
-                            accepted_drafts=drafts,
-                            proposed_drafts=timings.get("draft_n", 0),
-                        ),
-                        timings=Timings(engine=timings),
-                        time=moment,
-                    )
-                    return
-                if "error" in chunk:
-                    raise EngineFailure(
-                        "request", "llama.cpp could not answer.", str(chunk["error"].get("message", ""))
-                    )
-                timings = chunk.get("timings") or timings
-                choice = (chunk.get("choices") or [{}])[0]
-                if choice.get("finish_reason"):
-                    finish = "length" if choice["finish_reason"] == "length" else "stop"
-                delta = choice.get("delta") or {}
-                if delta.get("content") or delta.get("reasoning_content"):
-                    yield Delta(
-                        id=command.id,
-                        text=delta.get("content") or "",
-                        reasoning=delta.get("reasoning_content") or "",
-                        tokens=timings.get("predicted_n", 0),
-                        time=moment,
-                    )
+        call.start()
+        first = True
+        try:
+            while not call.over:
+                pieces: list[Piece] = []
+                for moment, chunk in await call.chunks():
+                    piece = answer.take(chunk, moment)
+                    if piece is not None:
+                        pieces.append(piece)
+                for group in merged(pieces, first):
+                    yield answer.delta(group)
+                first = first and not pieces
+        finally:
+            self._stop.set()  # an error or a closed generator must not leave it running
+            await call.joined()
+        if call.error is not None:
+            raise call.error
+        yield answer.done(call.ended_at, await self._whole_steps())
+
+    async def _whole_steps(self) -> list[int] | None:
+        """Steps with a draft in the answer that just ended, as the server counted them; None without speculation."""
+        if not self._speculative:
+            return None
+        text = await asyncio.to_thread(self._server.handle_metrics)
+        now = whole_steps(text if isinstance(text, str) else "")
+        before, self._steps_before = self._steps_before, now
+        before = before + [0] * (len(now) - len(before))
+        return [late - early for late, early in zip(now, before, strict=False)]
 
     def abort(self, id: str) -> None:
-        self._aborted.set()
+        self._stop.set()
 
     def statistics(self) -> dict[str, Any]:
         return {}
 
     def close(self) -> None:
-        self._server = None
+        self._stop.set()  # the process ends right after, and with it all threads
+
+
+class _Call:
+    """One blocking request on a thread of its own; its chunks arrive on the event loop with the time they came."""
+
+    def __init__(self, server: Any, body: dict[str, Any], stop: threading.Event) -> None:
+        self._server, self._body, self._stop = server, body, stop
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[tuple[float, dict[str, Any]]] = deque()
+        self._arrived = asyncio.Event()
+        self._finished = asyncio.Event()
+        self._told = False
+        self.error: EngineFailure | None = None
+        self.ended_at = 0.0
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="llama", daemon=True).start()
+
+    @property
+    def over(self) -> bool:
+        """Nothing is left to take and nothing will come."""
+        return self._finished.is_set() and not self._waiting
+
+    async def chunks(self) -> list[tuple[float, dict[str, Any]]]:
+        """What came since the last call; waits for something."""
+        await self._arrived.wait()
+        self._arrived.clear()
+        self._told = False
+        found = []
+        while self._waiting:
+            found.append(self._waiting.popleft())
+        return found
+
+    async def joined(self) -> None:
+        await self._finished.wait()
+
+    def _run(self) -> None:
+        try:
+            self._server.handle_chat_completions(self._body, self._take)
+        except Exception as error:
+            self.error = EngineFailure("request", "llama.cpp does not take this request.", str(error))
+        self.ended_at = self.ended_at or time.monotonic()
+        self._loop.call_soon_threadsafe(self._end)
+
+    def _take(self, chunk: Any) -> bool:
+        moment = time.monotonic()
+        if isinstance(chunk, dict):
+            self._waiting.append((moment, chunk))
+            self.ended_at = moment
+            if not self._told:
+                self._told = True
+                self._loop.call_soon_threadsafe(self._arrived.set)
+        return self._stop.is_set()
+
+    def _end(self) -> None:
+        self._finished.set()
+        self._arrived.set()
+
+
+def _facts(path: Path) -> GgufFacts:
+    if path.is_dir():
+        raise EngineFailure("load", f"{path.name} is a folder; llama.cpp needs a .gguf file.", remedy="Name the file.")
+    try:
+        return gguf_facts.read(path)
+    except FileNotFoundError as error:
+        raise EngineFailure(
+            "load",
+            f"There is no model file {path.name}.",
+            f"Looked for it at {path}.",
+            "Give a .gguf file with --model PATH, or set engine.model.",
+        ) from error
+    except OSError as error:
+        raise EngineFailure(
+            "load", f"{path.name} can't be read.", f"{error.strerror or error}.", "Check the file's permissions."
+        ) from error
+    except BadGguf as error:
+        raise EngineFailure("load", str(error), remedy="Fetch the file again, or choose another model.") from error

@@ -1,0 +1,180 @@
+"""One answer of llama.cpp: its chunks -> Deltas, counts and how it ended. Pure; knows no thread and no server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from spark_chat.engine.interface import EngineFailure
+from spark_chat.engine.llama_steps import Counts, Steps
+from spark_chat.engine.protocol import Delta, Done, FinishReason, Generate, Timings, Usage
+
+MERGED = 256 * 1024
+"""Characters that one Delta holds at most before the next one begins: far below the frame's bound."""
+
+
+def request(command: Generate) -> dict[str, Any]:
+    """The request for llama.cpp's chat completions."""
+    sampling = command.sampling
+    body: dict[str, Any] = {
+        "messages": [{"role": turn.role, "content": turn.content} for turn in command.messages],
+        "max_tokens": sampling.max_tokens,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "top_k": sampling.top_k,
+        "ignore_eos": sampling.ignore_eos,
+        "stream": True,
+        "timings_per_token": True,
+        "return_progress": True,  # a chunk a prefill batch: an abort is seen there too
+        "verbose": True,  # why it stopped, on the last chunk
+        "response_fields": ["stop_type", "truncated", "tokens_predicted"],
+        "chat_template_kwargs": {"enable_thinking": command.thinking},
+    }
+    if sampling.seed is not None:
+        body["seed"] = sampling.seed
+    return body
+
+
+@dataclass
+class Piece:
+    """What one chunk brings for the screen, and when."""
+
+    text: str
+    reasoning: str
+    counts: Counts
+    draft_length: int | None
+    time: float
+
+
+@dataclass
+class Answer:
+    """Follows one answer. `speculative`: whether speculation is set up; `adaptive`: whether its length changes."""
+
+    id: str
+    speculative: bool
+    adaptive: bool = False
+    steps: Steps = field(default_factory=Steps)
+    timings: dict[str, Any] = field(default_factory=dict)
+    ended: bool = False
+    _finish: FinishReason = "abort"
+    _reasoning_ids: int = 0
+    _seen_text: bool = False
+    _prompt_tokens: int | None = None
+
+    def take(self, chunk: dict[str, Any], time: float) -> Piece | None:
+        """One chunk, in order. Raises EngineFailure where it is an error."""
+        if "error" in chunk:
+            raise failure(chunk["error"])
+        timings = chunk.get("timings")
+        if timings:
+            self.timings = timings
+            self.steps.take(timings)
+        progress = chunk.get("prompt_progress")
+        if progress:
+            self._prompt_tokens = progress.get("total")
+        choice: dict[str, Any] = next(iter(chunk.get("choices") or ()), {})
+        delta = choice.get("delta") or {}
+        text, reasoning = delta.get("content") or "", delta.get("reasoning_content") or ""
+        if reasoning:
+            self._reasoning_ids = self.steps.ids
+        if text and not self._seen_text:
+            self._seen_text = True
+            if self._reasoning_ids:
+                self._reasoning_ids = self.steps.ids - 1  # what closed the thinking counts to it
+        if choice.get("finish_reason"):
+            self._end(choice["finish_reason"], chunk.get("__verbose") or {})
+        if not text and not reasoning:
+            return None
+        return Piece(text, reasoning, self.steps.counts(), self.steps.last_draft if self.adaptive else None, time)
+
+    def _end(self, reason: str, verbose: dict[str, Any]) -> None:
+        self.ended = True
+        if reason != "length":
+            self._finish = "stop"
+        elif verbose.get("truncated"):
+            self._finish = "context"
+        else:
+            self._finish = "length"
+            self.steps.whole()
+        if self._reasoning_ids and not self._seen_text:
+            self._reasoning_ids = self.steps.ids
+
+    def delta(self, pieces: list[Piece]) -> Delta:
+        """Several pieces as one Delta, with the counts and the time of the last."""
+        last = pieces[-1]
+        counts = last.counts
+        return Delta(
+            id=self.id,
+            text="".join(piece.text for piece in pieces),
+            reasoning="".join(piece.reasoning for piece in pieces),
+            tokens=counts.tokens,
+            verify_steps=counts.steps if self.speculative else None,
+            accepted_drafts=counts.accepted if self.speculative else None,
+            proposed_drafts=counts.proposed if self.speculative else None,
+            draft_length=last.draft_length,
+            time=last.time,
+        )
+
+    def done(self, time: float, whole_steps: list[int] | None) -> Done:
+        """`whole_steps`: the server's own count for this answer (see `Steps.histogram`)."""
+        counts = self.steps.counts()
+        cached, fresh = int(self.timings.get("cache_n", 0)), int(self.timings.get("prompt_n", 0))
+        histogram = self.steps.histogram(whole_steps if self.ended else None) if self.speculative else None
+        return Done(
+            id=self.id,
+            finish=self._finish,
+            usage=Usage(
+                prompt_tokens=cached + fresh if counts.tokens else self._prompt_tokens or cached + fresh,
+                cached_tokens=cached,
+                completion_tokens=counts.tokens,
+                reasoning_tokens=self._reasoning_ids,
+                prefill_tokens=min(1, counts.tokens),
+                verify_steps=counts.steps if self.speculative else None,
+                accepted_drafts=counts.accepted if self.speculative else None,
+                proposed_drafts=counts.proposed if self.speculative else None,
+                accepted_histogram=histogram,
+            ),
+            timings=Timings(
+                prefill_s=_seconds(self.timings.get("prompt_ms")),
+                decode_s=_seconds(self.timings.get("predicted_ms")),
+                engine=self.timings,
+            ),
+            time=time,
+        )
+
+
+def merged(pieces: list[Piece], first: bool) -> list[list[Piece]]:
+    """Pieces that waited together, in groups for one Delta each. The first of an answer stays alone: TTFT counts it."""
+    groups: list[list[Piece]] = []
+    size = 0
+    for index, piece in enumerate(pieces):
+        length = len(piece.text) + len(piece.reasoning)
+        if not groups or (first and index == 1) or size + length > MERGED:
+            groups.append([])
+            size = 0
+        groups[-1].append(piece)
+        size += length
+    return groups
+
+
+def failure(error: Any) -> EngineFailure:
+    """llama.cpp's error object -> what happened and what to do."""
+    facts = error if isinstance(error, dict) else {"message": str(error)}
+    said = str(facts.get("message", ""))
+    if facts.get("type") == "exceed_context_size_error":
+        tokens, context = int(facts.get("n_prompt_tokens", 0)), int(facts.get("n_ctx", 0))
+        return EngineFailure(
+            "overflow",
+            f"The conversation has {tokens:,} tokens and the context holds {context:,}.",
+            f"That is {tokens - context + 1:,} too many: one place is needed for the answer.",
+            "Drop the oldest turns, shorten the prompt, or raise engine.context.",
+            prompt_tokens=tokens,
+            context=context,
+        )
+    if facts.get("type") == "invalid_request_error":
+        return EngineFailure("request", "llama.cpp does not take this request.", said, "Change the prompt or sampling.")
+    return EngineFailure("request", "llama.cpp could not answer.", said, "Try again; if it stays, restart the engine.")
+
+
+def _seconds(milliseconds: Any) -> float | None:
+    return milliseconds / 1000 if isinstance(milliseconds, int | float) else None
