@@ -1,7 +1,8 @@
 """A scripted engine behind the driver: the API of `EngineClient`, no process, any behaviour a test asks for.
 
 engine = FakeEngine(Script(words=["a ", "b "], rate=100))
-driver = Driver(listener, machine=MACHINE, client_factory=engine.client, models=FakeModels())
+driver = Driver(listener, machine=MACHINE, client_factory=engine.client, models=FakeModels(),
+                    last_run=FakeLastRun())
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from spark_chat.engine.protocol import (
     Usage,
 )  # fmt: skip
 from spark_chat.machine import Machine
+from spark_chat.meters.session import Stage
 from spark_chat.recipe.problem import RecipeProblem
 from spark_chat.recipe.recipe import ModelRef, Recipe
 from spark_chat.settings.schema import Settings
@@ -244,6 +246,20 @@ class FakeModels:
             return model
 
         return Download("small.gguf", self.size, fetch)
+
+
+class FakeLastRun:
+    """Keeps the last configuration that ran for the test's life."""
+
+    def __init__(self) -> None:
+        self.settings: Settings | None = None
+        self.stages: tuple[Stage, ...] = ()
+
+    def read(self) -> Settings | None:
+        return self.settings
+
+    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:
+        self.settings, self.stages = settings, stages
 
 
 class Listener:

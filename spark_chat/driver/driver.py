@@ -7,7 +7,6 @@ methods are called on the event loop's thread; so is the listener, which must no
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,7 +15,8 @@ from typing import Any
 
 from spark_chat.driver import board, failure
 from spark_chat.driver.client import Client
-from spark_chat.driver.last_run import Forgetful, LastRun
+from spark_chat.driver.last_run import LastRun, StateFile
+from spark_chat.driver.latest import Latest
 from spark_chat.driver.models import ASK_FROM, Download, Models
 from spark_chat.driver.prompts import Prompts
 from spark_chat.driver.queue import Prompt
@@ -65,7 +65,7 @@ class Driver:
         self._machine = machine
         self._client = client_factory()
         self._models = models
-        self._last_run = last_run or Forgetful()
+        self._last_run = last_run or StateFile()
         self.snapshot = Snapshot()
         self.last_good: Settings | None = None
         self._prompts = Prompts(self._client.send, listener, self._prompts_changed)
@@ -75,7 +75,7 @@ class Driver:
         self._saved: Settings | None = None
         self._generation = 0
         self._outcome: asyncio.Future[None] | None = None
-        self._bringing: asyncio.Task[None] | None = None
+        self._start = Latest()
         self._poll: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._closed = False
@@ -85,7 +85,8 @@ class Driver:
     async def start(self, settings: Settings) -> None:
         """Bring the engine up for `settings`, in place of one that runs. Ends in READY, FAILED or ASKING; raises
         nothing for a bad configuration. A later start takes the place of one that is still under way."""
-        await self._begin(settings, agreed=False)
+        if not self._closed:
+            await self._start.run(self._bring_up(settings, agreed=False))
 
     async def restart(self, settings: Settings) -> None:
         """`start` again: the running answer is stopped and keeps what came, prompts that wait go on waiting."""
@@ -94,12 +95,12 @@ class Driver:
     async def confirm(self) -> None:
         """Yes to the download that phase ASKING waits for. Nothing where nothing was asked."""
         if self.snapshot.phase is Phase.ASKING and self._running is not None:
-            await self._begin(self._running, agreed=True)
+            await self._start.run(self._bring_up(self._running, agreed=True))
 
     async def close(self) -> None:
         """Stop everything; no process is left. Ends in STOPPED. Fine to call twice."""
         self._closed = True
-        await self._cancel_start()
+        await self._start.cancel()
         await self._stop_engine()
         self._change(phase=Phase.STOPPED, progress=None, statistics=None)
 
@@ -108,27 +109,6 @@ class Driver:
         self._saved = settings
         self._show_badges()
 
-    async def _begin(self, settings: Settings, agreed: bool) -> None:
-        if self._closed:
-            return
-        await self._cancel_start()
-        task = self._bringing = asyncio.create_task(self._bring_up(settings, agreed))
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            if not task.cancelled():  # the caller was cancelled, not this start by a later one
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
-                raise
-
-    async def _cancel_start(self) -> None:
-        task, self._bringing = self._bringing, None
-        if task is not None and not task.done():
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
     async def _bring_up(self, settings: Settings, agreed: bool) -> None:
         await self._stop_engine()
         self._running = settings
@@ -136,8 +116,8 @@ class Driver:
         self._session = SessionMeter(time.monotonic())
         self._judged = board.unknown(settings)
         self._change(
-            phase=Phase.STARTING, recipe=None, progress=None, ready=None, failure=None, log_end=(), statistics=None,
-            context_used=0, turns=0, last_good=None,
+            phase=Phase.STARTING, recipe=None, progress=None, ready=None, ready_s=None, failure=None, log_end=(),
+            statistics=None, context_used=0, turns=0, last_good=None,
         )  # fmt: skip
         self._show_badges()
         try:
@@ -182,7 +162,7 @@ class Driver:
             await self._stop_engine()
             return
         self.last_good = settings
-        await asyncio.to_thread(self._last_run.write, settings, self._session.stages())
+        await asyncio.to_thread(self._last_run.write, settings, recipe, self._session.stages())
 
     def _fetched(self, fraction: float | None, text: str) -> None:
         self._change(progress=Progress(stage="fetch", fraction=fraction, text=text, time=time.monotonic()))
@@ -240,7 +220,7 @@ class Driver:
         assert recipe is not None
         self._judged = board.judged(recipe, event)
         missing = board.not_seen(self._judged) if recipe.strict else ""
-        self._change(ready=event, progress=None)
+        self._change(ready=event, ready_s=self._session.ready_s, progress=None)
         if missing:
             self._fail(failure.of_strict(missing), keep_badges=True)
         else:

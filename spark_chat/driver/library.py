@@ -66,5 +66,5 @@ async def _fetch(report: Report) -> ModelRef:
     try:
         path = await small.fetch(lambda stage, fraction, text: report(fraction, text))
     except small.FetchProblem as problem:
-        raise RecipeProblem(problem.what, problem.remedy, key="engine.model") from problem
+        raise RecipeProblem(problem.what, problem.remedy) from problem
     return ModelRef(small.SMALL.name, str(path))

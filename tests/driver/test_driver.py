@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from spark_chat.driver.driver import Driver
-from spark_chat.driver.last_run import Forgetful
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece
 from spark_chat.engine.protocol import Failed, Generate, Load, Proof, Turn
 from spark_chat.optimizations.optimization import Badge, State
 from spark_chat.recipe.problem import RecipeProblem
 from spark_chat.settings.schema import Settings
-from tests.fakes import MACHINE, FakeEngine, FakeModels, Listener, Script
+from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Listener, Script
 
 HELLO = (Turn("user", "Hello"),)
 
@@ -26,7 +25,7 @@ class Rig:
 
     def __init__(self) -> None:
         self.engine, self.models, self.listener = FakeEngine(), FakeModels(), Listener()
-        self.last_run = Forgetful()
+        self.last_run = FakeLastRun()
         self.driver = self.again()
 
     def again(self) -> Driver:

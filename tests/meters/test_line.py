@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -86,3 +87,8 @@ def test_the_table_is_a_table() -> None:
     rows = markdown().splitlines()
     assert len(rows) == len(DEFINITIONS) + 2
     assert {row.count("|") for row in rows} == {4}
+
+
+def test_the_readme_holds_the_same_definitions() -> None:
+    readme = Path(__file__).parents[2] / "README.md"
+    assert markdown() in readme.read_text(encoding="utf-8")

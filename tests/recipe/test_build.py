@@ -119,7 +119,6 @@ def test_who_wins_among_arguments(with_sglang: None, folder: ModelRef, monkeypat
     assert recipe.unavailable["fp8_head"] == "the head is tied to the embedding"
 
 
-def test_context_is_capped_by_memory() -> None:
-    small = profiles.profile("llama.cpp", Settings(), CPU, GGUF).options["context_cap"]
-    large = profiles.profile("llama.cpp", Settings(), replace(CPU, memory_bytes=2**37), GGUF).options["context_cap"]
-    assert small < large
+def test_the_engine_is_told_how_far_to_draft() -> None:
+    settings = replace(Settings(), optimizations=replace(Settings().optimizations, draft_steps="auto"))
+    assert profiles.profile("llama.cpp", settings, CPU, GGUF).options == {"draft_steps": "auto"}

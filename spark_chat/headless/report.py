@@ -1,0 +1,155 @@
+"""A check's outcome as JSON, as lines for a person, and as an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from spark_chat.driver.snapshot import Phase
+from spark_chat.engine.protocol import Failed
+from spark_chat.headless.check import Outcome, Run
+from spark_chat.meters import units
+from spark_chat.meters.line import answer_line
+from spark_chat.optimizations.optimization import Badge
+from spark_chat.settings.schema import Settings, rows, value
+
+MEDIANS = ("ttft_s", "tpot_s", "prefill_tok_s", "decode_tok_s", "accept_length", "completion_tokens")
+FINE, ENGINE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """The record of a check. A number without a meaning is null. `medians` are over the warm runs, or over all where
+    none is warm; `medians_over` says which."""
+    snapshot = outcome.snapshot
+    ready, recipe = snapshot.ready, snapshot.recipe
+    runs = [run_json(run) for run in outcome.runs]
+    over, chosen = _chosen(runs)
+    return {
+        "engine": ready.engine if ready else recipe.engine if recipe else None,
+        "version": ready.version if ready else None,
+        "model": recipe.model.name if recipe else None,
+        "context": ready.context if ready else None,
+        "settings": settings_json(outcome.settings),
+        "optimizations": {badge.name: badge_json(badge) for badge in snapshot.badges},
+        "runs": runs,
+        "medians": {name: _median([run[name] for run in chosen]) for name in MEDIANS},
+        "medians_over": over,
+        "interrupted": outcome.interrupted,
+        "failure": _failure_json(outcome.failure),
+    }
+
+
+def settings_json(settings: Settings) -> dict[str, Any]:
+    """The settings that bear on the numbers, by dotted key. Of a model's path only the name."""
+    found = {row.key: value(settings, row.key) for row in rows() if not row.key.startswith("ui.")}
+    found["engine.model"] = Path(found["engine.model"]).name
+    return found
+
+
+def badge_json(badge: Badge) -> dict[str, Any]:
+    """One optimization. `proof` holds what the engine read and what the meters counted."""
+    proof = dict(badge.proof)
+    if badge.counters:
+        proof["counters"] = dict(badge.counters)
+    return {
+        "requested": badge.requested,
+        "state": badge.state.value,
+        "pending": badge.pending,
+        "reason": badge.warning or badge.reason,
+        "proof": proof,
+    }
+
+
+def run_json(run: Run) -> dict[str, Any]:
+    """One answer."""
+    numbers = run.numbers
+    return {
+        "prompt_tokens": numbers.prompt_tokens,
+        "cached_tokens": numbers.cached_tokens,
+        "completion_tokens": numbers.tokens,
+        "reasoning_tokens": numbers.reasoning_tokens,
+        "ttft_s": numbers.ttft_s,
+        "tpot_s": None if numbers.tpot_ms is None else numbers.tpot_ms / 1000,
+        "prefill_tok_s": numbers.prefill_tok_s,
+        "decode_tok_s": numbers.decode_tok_s,
+        "accept_length": numbers.accept_length,
+        "verify_steps": numbers.verify_steps,
+        "accepted_drafts": numbers.accepted_drafts,
+        "proposed_drafts": numbers.proposed_drafts,
+        "accepted_histogram": None if numbers.accepted_histogram is None else list(numbers.accepted_histogram),
+        "finish_reason": numbers.finish,
+        "cold": numbers.cold,
+        "text": run.text,
+        "reasoning": run.reasoning,
+    }
+
+
+def _chosen(runs: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """The runs that medians are taken of: those that came to their end, the warm ones among them where there are."""
+    whole = [run for run in runs if run["finish_reason"] not in ("abort", "failed", None)]
+    warm = [run for run in whole if not run["cold"]]
+    return ("warm runs", warm) if warm else ("all runs", whole)
+
+
+def _median(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _failure_json(failure: Failed | None) -> dict[str, Any] | None:
+    if failure is None:
+        return None
+    return {
+        "code": failure.code, "what": failure.what, "why": failure.why, "remedy": failure.remedy,
+        "facts": failure.facts,
+    }  # fmt: skip
+
+
+def as_lines(outcome: Outcome) -> list[str]:
+    """The same for a person: what ran, its badges, a line a run, the medians."""
+    snapshot = outcome.snapshot
+    lines = []
+    if snapshot.ready is not None and snapshot.recipe is not None:
+        engine = f"{snapshot.ready.engine} {snapshot.ready.version}".rstrip()
+        lines.append(f"{snapshot.recipe.model.name} · {engine} · context {units.count(snapshot.ready.context)}")
+    width = max((len(badge.label) for badge in snapshot.badges), default=0)
+    for badge in snapshot.badges:
+        said = badge.warning or badge.reason
+        lines.append(f"{badge.state.mark} {badge.label:<{width}}  {badge.state.value:<11}  {said}".rstrip())
+    lines += [f"run {number}: {answer_line(run.numbers)}" for number, run in enumerate(outcome.runs, 1)]
+    over, chosen = _chosen([run_json(run) for run in outcome.runs])
+    if len(chosen) > 1:
+        middle = {name: _median([run[name] for run in chosen]) for name in MEDIANS}
+        tpot = middle["tpot_s"]
+        lines.append(
+            f"median of {len(chosen)} {over}: {units.rate(middle['decode_tok_s'])} tok/s, "
+            f"TTFT {units.seconds(middle['ttft_s'])}, "
+            f"TPOT {units.milliseconds(None if tpot is None else tpot * 1000)}, "
+            f"accept {units.accept(middle['accept_length'])}"
+        )
+    return lines
+
+
+def failure_lines(outcome: Outcome) -> list[str]:
+    """Why it failed, what to do, and the end of the engine's log; empty where it did not."""
+    failure = outcome.failure
+    if failure is None:
+        if outcome.snapshot.phase is Phase.ASKING and outcome.snapshot.progress is not None:
+            return [outcome.snapshot.progress.text + "; start spark-chat and give it there."]
+        return []
+    lines = [part for part in (failure.what, failure.why, failure.remedy) if part]
+    if outcome.snapshot.log_end:
+        lines += ["The end of the engine's log:", *(f"  {line}" for line in outcome.snapshot.log_end)]
+    return lines
+
+
+def exit_code(outcome: Outcome) -> int:
+    """0 fine, 1 the engine failed, 2 bad input, 130 interrupted."""
+    failure = outcome.failure
+    if outcome.interrupted:
+        return INTERRUPTED
+    if failure is None:
+        return FINE if outcome.runs else ENGINE_FAILED
+    key = str(failure.facts.get("key", ""))
+    return BAD_INPUT if failure.code == "overflow" or key.startswith("engine.") else ENGINE_FAILED
