@@ -24,9 +24,49 @@ from spark_chat.tui.keystream import END, START, KeyStream, Pasted
 READ = 65_536
 IDLE_S = 0.1
 
+LOST_FOR_S = 5.0
+"""Seconds that the app has to end by itself once its terminal is gone; then the process ends, however it hangs."""
+
+_running: TtyDriver | None = None
+
+
+def write_to_terminal(data: str) -> bool:
+    """Sends a control sequence, whole, between two frames. False where there is no terminal to send it to."""
+    if _running is None or _running.lost:
+        return False
+    _running.write(data)
+    return True
+
 
 class TtyDriver(LinuxDriver):
     """Give it to the app: `super().__init__(driver_class=TtyDriver)`."""
+
+    lost = False
+    """The terminal is gone."""
+
+    _drawing = False
+
+    def start_application_mode(self) -> None:
+        global _running
+        self._terminal = self.fileno
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self._drawing = True
+        _running = self
+
+    def stop_application_mode(self) -> None:
+        global _running
+        _running = None
+        self._drawing = False
+        super().stop_application_mode()
+
+    def resume_application_mode(self) -> None:
+        """Textual does this at every SIGCONT, and starts a second set of threads where it was not suspended: after a
+        SIGSTOP, which tells nobody, and at a hang-up, where the kernel sends SIGHUP and SIGCONT."""
+        if self._drawing:
+            if self.lost or not os.isatty(self._terminal):
+                return
+            self.suspend_application_mode()
+        super().resume_application_mode()
 
     def run_input_thread(self) -> None:
         terminal = self.fileno
@@ -77,9 +117,22 @@ class TtyDriver(LinuxDriver):
             pass  # the driver stopped reading: it is leaving
         except (OSError, EOFError):  # the terminal is gone
             if not over.is_set():
+                self.lost = True
+                _write_to_nowhere(terminal)
                 os.kill(os.getpid(), signal.SIGHUP)
+                if not over.wait(LOST_FOR_S):
+                    os._exit(128 + signal.SIGHUP)
         finally:
             os.close(writing)
+
+
+def _write_to_nowhere(terminal: int) -> None:
+    """Else Textual's writer dies at its next write, and its queue, once full, holds the app for ever."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        if os.fstat(descriptor).st_rdev == os.fstat(terminal).st_rdev:
+            os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def _write(descriptor: int, data: bytes) -> None:

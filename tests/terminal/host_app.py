@@ -9,11 +9,14 @@ import hashlib
 import json
 import sys
 from pathlib import Path
+from threading import Event
 
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
+from spark_chat.tui import tty_driver
 from spark_chat.tui.composer import Composer
+from spark_chat.tui.terminal import end_on_signals, refusal
 from spark_chat.tui.tty_driver import TtyDriver
 
 
@@ -29,7 +32,13 @@ class HostApp(App[None]):
         yield Static("ready", id="said", markup=False)
         yield Composer()
 
+    async def leave(self) -> None:
+        self.note(left=True)
+        if "--hang" in sys.argv:
+            Event().wait()
+
     def on_mount(self) -> None:
+        end_on_signals(self, self.leave)
         self.query_one(Composer).focus()
 
     def note(self, **what: object) -> None:
@@ -57,7 +66,14 @@ class HostApp(App[None]):
 
 
 def main() -> None:
-    HostApp(Path(sys.argv[1]), driver_class=TtyDriver).run()
+    if sentence := refusal():
+        print(sentence, file=sys.stderr)
+        sys.exit(2)
+    if "--hang" in sys.argv:
+        tty_driver.LOST_FOR_S = 0.3
+    app = HostApp(Path(sys.argv[1]), driver_class=TtyDriver)
+    app.run(mouse="--no-mouse" not in sys.argv)
+    sys.exit(app.return_code)
 
 
 if __name__ == "__main__":

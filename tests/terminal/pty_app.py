@@ -75,6 +75,11 @@ class PtyApp:
         return int(self._process.pid)
 
     @property
+    def descriptor(self) -> int:
+        """Of the terminal's near end."""
+        return int(self._process.fd)
+
+    @property
     def text(self) -> str:
         """The screen, rows joined by newlines."""
         return "\n".join(row.rstrip() for row in self.screen.display)
