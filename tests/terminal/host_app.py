@@ -11,16 +11,17 @@ import sys
 from pathlib import Path
 from threading import Event
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.widgets import Static
 
 from spark_chat.tui import tty_driver
 from spark_chat.tui.composer import Composer
+from spark_chat.tui.copying import CopyingApp
 from spark_chat.tui.terminal import end_on_signals, refusal
 from spark_chat.tui.tty_driver import TtyDriver
 
 
-class HostApp(App[None]):
+class HostApp(CopyingApp[None]):
     CSS = "#said { height: 1fr; }"
 
     def __init__(self, log: Path | None = None, **options: object) -> None:
@@ -63,6 +64,7 @@ class HostApp(App[None]):
 
     def on_composer_copy_wanted(self, event: Composer.CopyWanted) -> None:
         self.note(copy=event.text)
+        self.copy_to_clipboard(event.text)
 
 
 def main() -> None:

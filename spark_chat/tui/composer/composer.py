@@ -180,6 +180,17 @@ class Composer(Vertical):
         event.stop()
         self.post_message(self.CopyWanted(event.text))
 
+    @on(Prompt.PasteWanted)
+    def _paste(self, event: Prompt.PasteWanted) -> None:
+        event.stop()
+        self.run_worker(self._paste_clipboard(), name="paste", group="paste", exclusive=True)
+
+    async def _paste_clipboard(self) -> None:
+        from spark_chat.tui import clipboard
+
+        text = await clipboard.paste()
+        self.prompt.admit(self.app.clipboard if text is None else text)
+
     @on(Prompt.Opened)
     def _open(self, event: Prompt.Opened) -> None:
         event.stop()
