@@ -1,0 +1,56 @@
+"""Inline Markdown as runs of text: links show their address, images their description; nothing is fetched or linked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markdown_it.token import Token
+
+from spark_chat.text.clean import calm
+from spark_chat.text.grammar import inline_tokens
+from spark_chat.text.palette import CODE, EMPHASIS, LINK, STRIKE, STRONG, URL
+from spark_chat.text.row import Run
+
+_BITS = {"strong": STRONG, "em": EMPHASIS, "s": STRIKE}
+LONGEST = 20_000
+"""Characters of one paragraph that are parsed for inline markup; a longer one is shown as it is."""
+
+
+def inline_runs(content: str, references: dict[str, Any] | None = None) -> list[Run]:
+    """`content` (cleaned text) as runs. Line breaks stay where the model put them."""
+    content = calm(content)
+    if len(content) > LONGEST:
+        return [(content, 0)]
+    runs: list[Run] = []
+    _walk(inline_tokens(content, references), 0, runs)
+    return runs
+
+
+def _walk(tokens: list[Token], bits: int, runs: list[Run]) -> None:
+    links: list[tuple[str, int]] = []
+    for token in tokens:
+        kind = token.type
+        if kind == "text":
+            if token.content:
+                runs.append((token.content, bits))
+        elif kind in ("softbreak", "hardbreak"):
+            runs.append(("\n", bits))
+        elif kind == "code_inline":
+            runs.append((token.content, bits | CODE))
+        elif kind == "link_open":
+            links.append((str(token.attrs.get("href", "")), len(runs)))
+            bits |= LINK
+        elif kind == "link_close" and links:
+            address, start = links.pop()
+            bits &= ~LINK
+            shown = "".join(text for text, _ in runs[start:])
+            if address and shown not in (address, address.removeprefix("mailto:")):
+                runs.append((f" ({address})" if shown else address, bits | URL))
+        elif kind == "image":
+            runs.append((f"[image: {token.content or 'no description'}]", bits | EMPHASIS))
+            if address := str(token.attrs.get("src", "")):
+                runs.append((f" ({address})", bits | URL))
+        elif token.tag in _BITS:
+            bits = bits | _BITS[token.tag] if token.nesting > 0 else bits & ~_BITS[token.tag]
+        elif token.content:
+            runs.append((token.content, bits))

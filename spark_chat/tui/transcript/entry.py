@@ -1,0 +1,199 @@
+"""What stands in the transcript: an entry with a label and slots. Answers have a file of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spark_chat.text.clean import clean
+from spark_chat.text.outline import plain_pieces
+from spark_chat.text.palette import Palette
+from spark_chat.text.piece import Piece, Plain, rows_of
+from spark_chat.text.render import pieces_of
+from spark_chat.text.row import Row
+from spark_chat.tui.transcript.heights import Heights
+from spark_chat.tui.transcript.slot import Closed, Slot
+
+FOLDED_OVER = 40
+"""Lines of a prompt that is shown whole; a longer one shows its first lines and says how much more there is."""
+FOLDED_TO = 12
+FOLDED_CHARACTERS = 8_000
+
+
+class Entry:
+    """Slots are made when the entry comes near the screen; until then its height is an estimate."""
+
+    role = "text"
+
+    def __init__(self, id: str, label: str) -> None:
+        self.id = id
+        self.label = clean(label).replace("\n", " ")
+        self.slots: list[Slot] = []
+        self.heights = Heights()
+        self.width = 0
+        self.built = False
+
+    @property
+    def raw(self) -> str:
+        """The text as it came."""
+        return ""
+
+    @property
+    def height(self) -> int:
+        """Rows, without what stands between entries."""
+        return self.heights.total
+
+    def guess(self, width: int) -> int:
+        """Rows at `width`, about, without building."""
+        if self.built:
+            return max(1, self.height * max(1, self.width) // max(1, width))
+        return rows_of(self.raw, width)
+
+    def prepare(self, width: int, deadline: float) -> bool:
+        """Make the slots for `width`. False where there is more to do than fitted in before `deadline`."""
+        if not self.built:
+            self.width = width
+            self.built = True
+            self.build()
+        elif self.width != width:
+            self.width = width
+            for slot in self.slots:
+                slot.estimate(width)
+            self.heights = Heights([slot.height for slot in self.slots])
+        return True
+
+    def build(self) -> None:
+        """Fill in the slots."""
+        raise NotImplementedError
+
+    def put(self, start: int, end: int, pieces: Sequence[Piece]) -> None:
+        """Put new slots for `pieces` where the slots `start` to `end` are."""
+        slots = [Slot(piece, self.width) for piece in pieces]
+        self.slots[start:end] = slots
+        if self.slots and self.slots[0].piece.gap:
+            self.slots[0].piece.gap = 0
+            self.slots[0].estimate(self.width)
+        self.heights.replace(start, end, [slot.height for slot in slots])
+        if slots and start == 0:
+            self.heights[0] = self.slots[0].height
+
+    def grown(self, index: int) -> None:
+        """The piece of a slot has changed."""
+        slot = self.slots[index]
+        slot.grown()
+        slot.estimate(self.width)
+        self.heights[index] = slot.height
+
+    def measure(self, index: int, palette: Palette) -> None:
+        """Make the height of slot `index` exact; a closed block is opened, so more slots may stand there."""
+        piece = self.slots[index].piece
+        if isinstance(piece, Closed):
+            self.open(index, piece)
+            if index >= len(self.slots):
+                return
+        slot = self.slots[index]
+        slot.rows(self.width, palette)
+        self.heights[index] = slot.height
+
+    def open(self, index: int, piece: Closed) -> None:
+        """Put a closed block's pieces in its place."""
+        self.put(index, index + 1, pieces_of(piece.block) or [Nothing()])
+
+    def toggle(self, slot: int) -> bool:
+        """Open or close what folds at `slot`; False where nothing does."""
+        return False
+
+
+class Nothing:
+    """A block with nothing to show, such as a reference definition."""
+
+    source = ""
+    gap = 0
+
+    def estimate(self, width: int) -> int:
+        return 0
+
+    def rows(self, width: int, palette: Palette) -> list[Row]:
+        return []
+
+
+class Prompt(Entry):
+    """What the person wrote: as it is, no markup. A long one is folded."""
+
+    role = "you"
+
+    def __init__(self, id: str, text: str, queued: bool, label: str = "you") -> None:
+        super().__init__(id, label)
+        self._raw = text
+        self.queued = queued
+        self.opened = False
+
+    @property
+    def raw(self) -> str:
+        return self._raw
+
+    def guess(self, width: int) -> int:
+        rows = rows_of(self._raw, width)
+        return rows if rows <= FOLDED_OVER or self.opened else FOLDED_TO + 1
+
+    def build(self) -> None:
+        text = self._raw
+        long = len(text) > FOLDED_CHARACTERS or text.count("\n") > FOLDED_OVER
+        pieces: list[Piece] = []
+        if long:
+            lines = text.count("\n") + 1
+            size = f"{lines:,} lines · {_size(len(text.encode('utf-8', 'replace')))}"
+            if not self.opened:
+                text = "\n".join(text[:FOLDED_CHARACTERS].split("\n", FOLDED_TO)[:FOLDED_TO])[: FOLDED_CHARACTERS // 4]
+            pieces.append(Fold(f"{'▾' if self.opened else '▸'} {size}"))
+        pieces = [*plain_pieces(clean(text)), *pieces]
+        if self.queued:
+            pieces.append(Plain("○ queued: sent when the answer before it is done", role="muted"))
+        self.put(0, len(self.slots), pieces or [Plain(" ")])
+
+    def set_queued(self, queued: bool) -> None:
+        """Show or take away the mark."""
+        self.queued = queued
+        if self.built:
+            self.build()
+
+    def toggle(self, slot: int) -> bool:
+        if not isinstance(self.slots[slot].piece, Fold):
+            return False
+        self.opened = not self.opened
+        self.build()
+        return True
+
+
+class Notice(Entry):
+    """A sentence of the app's own: what happened, and what to do."""
+
+    LABELS = {"info": "note", "warning": "warning", "error": "error"}
+    ROLES = {"info": "muted", "warning": "warning", "error": "error"}
+
+    def __init__(self, id: str, kind: str, text: str) -> None:
+        super().__init__(id, self.LABELS.get(kind, kind))
+        self.role = self.ROLES.get(kind, "muted")
+        self._raw = text
+
+    @property
+    def raw(self) -> str:
+        return self._raw
+
+    def build(self) -> None:
+        role = "muted" if self.role == "muted" else "text"
+        self.put(0, len(self.slots), plain_pieces(clean(self._raw), role) or [Plain(" ")])
+
+
+class Fold(Plain):
+    """A line that opens and closes what belongs to it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, role="fold")
+
+
+def _size(count: int) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1000 or unit == "MB":
+            return f"{count:.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
+        count = count / 1000  # type: ignore[assignment]
+    return ""

@@ -1,0 +1,109 @@
+"""The conversation as the app sees it: prompts, answers and notices by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from spark_chat.tui.transcript.answer import Answer
+from spark_chat.tui.transcript.document import Document
+from spark_chat.tui.transcript.entry import Entry, Notice, Prompt
+from spark_chat.tui.transcript.looks import COMPONENTS, CSS
+from spark_chat.tui.transcript.view import View
+
+
+@dataclass(frozen=True)
+class Restored:
+    """One entry of a stored conversation. `kind` is prompt, answer or a notice's (info, warning, error)."""
+
+    kind: str
+    id: str
+    text: str
+    label: str = ""
+    reasoning: str = ""
+    note: str = ""
+    line: str = ""
+    state: str = "done"
+
+
+class Transcript(View):
+    """Prompts, answers and notices on the screen."""
+
+    COMPONENT_CLASSES = COMPONENTS
+    DEFAULT_CSS = CSS
+
+    def add_prompt(self, id: str, text: str, queued: bool = False) -> None:
+        """What the person sent; the view goes to the end."""
+        self._document.add(Prompt(id, text, queued))
+        self.follow_end() if self.follow else self._wake()
+
+    def set_queued(self, id: str, queued: bool) -> None:
+        """Mark a prompt as waiting, or no longer. An unknown id does nothing."""
+        if (found := self._document.find(id)) and isinstance(found[1], Prompt):
+            found[1].set_queued(queued)
+            self._document.changed(found[0])
+            self._wake()
+
+    def add_answer(self, id: str, label: str) -> None:
+        """An answer begins. `label`: the model's short name."""
+        self._document.add(Answer(id, label))
+        self._wake()
+
+    def append(self, id: str, text: str, reasoning: str = "", note: str = "") -> None:
+        """More of an answer. Only stores; the screen follows within PERIOD. `note`: "2.1 s · 143 tok" of thought."""
+        if answer := self._answer(id):
+            answer.append(text, reasoning, note)
+            self._busy[id] = answer
+            self._wake()
+
+    def finish(self, id: str, line: str, state: str = "done", note: str = "") -> None:
+        """The answer is over: `line` has its numbers, `state` is done, stopped or failed."""
+        if answer := self._answer(id):
+            answer.finish(line, state, note)
+            self._busy[id] = answer
+            self._wake()
+
+    def add_notice(self, kind: str, text: str) -> None:
+        """A sentence of the app: `kind` is info, warning or error."""
+        self._document.add(Notice(f"notice:{len(self._document.entries)}", kind, text))
+        self._wake()
+
+    def restore(self, entries: Iterable[Restored]) -> None:
+        """Show a stored conversation. Cheap at any length: entries are laid out when they come near the screen."""
+        for stored in entries:
+            entry: Entry
+            if stored.kind == "prompt":
+                entry = Prompt(stored.id, stored.text, False)
+            elif stored.kind == "answer":
+                entry = answer = Answer(stored.id, stored.label)
+                answer.append(stored.text, stored.reasoning, stored.note)
+                answer.finish(stored.line, stored.state, stored.note)
+            else:
+                entry = Notice(stored.id, stored.kind, stored.text)
+            self._document.add(entry, lazy=True)
+        self._wake()
+
+    def clear(self) -> None:
+        """Take everything away."""
+        old, self._document = self._document, Document(self._document.palette)
+        self._document.width, self._document.labelled = old.width, old.labelled
+        self._busy.clear()
+        self._following = True
+        self._wake()
+
+    def toggle_reasoning(self, id: str | None = None) -> None:
+        """Open or close what an answer thought; None: the last answer's that thought anything."""
+        for at in reversed(range(len(self._document.entries))):
+            entry = self._document.entries[at]
+            if isinstance(entry, Answer) and (id is None or entry.id == id) and entry.toggle():
+                self._changed_in_place(at)
+                return
+
+    def plain_text(self, id: str) -> str:
+        """The text of an entry as it came, uncleaned; "" for an unknown id."""
+        found = self._document.find(id)
+        return found[1].raw if found else ""
+
+    def _answer(self, id: str) -> Answer | None:
+        found = self._document.find(id)
+        return found[1] if found and isinstance(found[1], Answer) else None
