@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-ESCAPED = "\N{SYMBOL FOR ESCAPE}"
 CARRIAGE_RETURN = "\N{SYMBOL FOR CARRIAGE RETURN}"
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 MARKS_AT_MOST = 6

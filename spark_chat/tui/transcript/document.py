@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TypeVar
 
 from spark_chat.text.code import CodeLines, Colours
 from spark_chat.text.palette import Palette
@@ -13,6 +14,7 @@ from spark_chat.tui.transcript.entry import Entry
 from spark_chat.tui.transcript.heights import Heights
 from spark_chat.tui.transcript.slot import Slot
 
+Kind = TypeVar("Kind", bound=Entry)
 KEPT = 600
 """Slots that keep their rows."""
 
@@ -37,7 +39,7 @@ class Document:
         self.width = 80
         self.labelled = False
         self._heights = Heights()
-        self._index: dict[str, int] = {}
+        self._index: dict[tuple[type[Entry], str], int] = {}
         self._warm: OrderedDict[Slot, None] = OrderedDict()
 
     @property
@@ -55,17 +57,18 @@ class Document:
 
     def add(self, entry: Entry, *, lazy: bool = False) -> None:
         """One more at the end; where `lazy`, its slots are made when it comes near the screen."""
-        self._index[entry.id] = len(self.entries)
+        self._index[type(entry), entry.id] = len(self.entries)
         self.entries.append(entry)
         if not lazy:
             entry.prepare(self.width, 0)
         height = entry.guess(self.width) if lazy else entry.height
         self._heights.append(height + self.above(len(self.entries) - 1))
 
-    def find(self, id: str) -> tuple[int, Entry] | None:
-        """The entry called `id` and its number."""
-        at = self._index.get(id)
-        return None if at is None else (at, self.entries[at])
+    def find(self, kind: type[Kind], id: str) -> tuple[int, Kind] | None:
+        """The entry of that kind called `id` and its number. A prompt and its answer may share an id."""
+        at = self._index.get((kind, id))
+        entry = None if at is None else self.entries[at]
+        return (at, entry) if at is not None and isinstance(entry, kind) else None
 
     def changed(self, at: int) -> None:
         """An entry's height may have changed."""

@@ -81,7 +81,7 @@ class View(ScrollView, can_focus=False):
         self._last = perf_counter()
         deadline = self._last + BUDGET
         for id, answer in list(self._busy.items()):
-            found = self._document.find(id)
+            found = self._document.find(Answer, id)
             if answer.digest(deadline):
                 del self._busy[id]
             if found is not None:

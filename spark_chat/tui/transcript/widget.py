@@ -39,7 +39,7 @@ class Transcript(View):
 
     def set_queued(self, id: str, queued: bool) -> None:
         """Mark a prompt as waiting, or no longer. An unknown id does nothing."""
-        if (found := self._document.find(id)) and isinstance(found[1], Prompt):
+        if found := self._document.find(Prompt, id):
             found[1].set_queued(queued)
             self._document.changed(found[0])
             self._wake()
@@ -100,10 +100,12 @@ class Transcript(View):
                 return
 
     def plain_text(self, id: str) -> str:
-        """The text of an entry as it came, uncleaned; "" for an unknown id."""
-        found = self._document.find(id)
-        return found[1].raw if found else ""
+        """The answer's text as it came, uncleaned; the prompt's where there is no answer; "" for an unknown id."""
+        if answer := self._document.find(Answer, id):
+            return answer[1].raw
+        prompt = self._document.find(Prompt, id)
+        return prompt[1].raw if prompt else ""
 
     def _answer(self, id: str) -> Answer | None:
-        found = self._document.find(id)
-        return found[1] if found and isinstance(found[1], Answer) else None
+        found = self._document.find(Answer, id)
+        return found[1] if found else None
