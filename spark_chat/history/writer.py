@@ -200,9 +200,19 @@ class Writer:
                         self._size -= entry.size
                     entry.settle(True)
             else:
-                entry = entries[0]
-                result = entry.ask(store) if entry.ask is not None else None
+                result = self._read(store, entries[0])
                 entries.popleft().settle(result)
+
+    def _read(self, store: Store, entry: Entry) -> Any:
+        from spark_chat.history.store import HistoryProblem
+
+        try:
+            return entry.ask(store) if entry.ask is not None else None
+        except HistoryProblem:
+            raise
+        except Exception as error:  # a conversation that cannot be read must not end the keeping of this one
+            self._report(f"A part of the history could not be read ({error!r}).")
+            return None
 
     def _write(self, store: Store, writes: list[Entry]) -> None:
         """All in one transaction; where one of them cannot be written at all, each in one of its own, without it."""

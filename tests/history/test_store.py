@@ -1,0 +1,302 @@
+"""The file: private, of the right schema, set aside when damaged, left alone when newer."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from spark_chat.history import record, resume, schema, store
+from spark_chat.history.journal import Journal, new_id
+from spark_chat.history.store import HistoryProblem, Store, sentence_for
+
+WAIT_S = 20
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def talked(path: Path, report: list[str] | None = None) -> Journal:
+    journal = Journal(path, (report if report is not None else []).append)
+    talk, prompt, answer = journal.begin(), new_id(), new_id()
+    journal.prompt(talk, prompt, "hello")
+    journal.answer_started(talk, answer, prompt)
+    journal.append(answer, "hi")
+    journal.finish(answer, "done").result(WAIT_S)
+    return journal
+
+
+def test_only_the_person_can_read_it(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o755)
+    path = folder / "history.sqlite3"
+    path.touch(mode=0o644)
+    journal = talked(path)
+    assert mode(folder) == 0o700
+    assert {file.name: mode(file) for file in folder.iterdir()} == {
+        "history.sqlite3": 0o600,
+        "history.sqlite3-wal": 0o600,
+        "history.sqlite3-shm": 0o600,
+        "history.sqlite3.lock": 0o600,
+    }
+    journal.close()
+
+
+def test_it_is_in_wal_mode_and_knows_its_schema(tmp_path: Path) -> None:
+    opened = Store.open(tmp_path / "h")
+    assert opened.rows("PRAGMA journal_mode") == [("wal",)]
+    assert opened.rows("PRAGMA synchronous") == [(1,)]
+    assert opened.rows("PRAGMA user_version") == [(schema.SCHEMA,)]
+    assert opened.rows("PRAGMA application_id") == [(schema.APPLICATION_ID,)]
+    assert opened.integrity() == "ok"
+    opened.close()
+
+
+def test_a_newer_file_is_refused_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    talked(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before, touched = path.read_bytes(), path.stat().st_mtime_ns
+    said: list[str] = []
+    journal = Journal(path, said.append)
+    assert journal.prompt(journal.begin(), new_id(), "hello").result(WAIT_S) is False
+    journal.close()
+    assert len(said) == 1
+    assert f"schema 99; this one knows {schema.SCHEMA}" in said[0]
+    assert str(path) in said[0]
+    assert not journal.keeps
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (before, touched)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["history.sqlite3", "history.sqlite3.lock"]
+
+
+def test_a_newer_schema_that_still_stands_in_the_log_is_refused_too(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    Store.open(path).close()
+    other = sqlite3.connect(path)
+    other.execute("PRAGMA user_version = 99")
+    with pytest.raises(HistoryProblem, match="schema 99"):
+        Store.open(path)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"this is no database" * 100, b"short", b"SQLite format 3\x00" + b"\xff" * 5000],
+    ids=["text", "short", "only a header"],
+)
+def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "history.sqlite3"
+    path.write_bytes(content)
+    said: list[str] = []
+    journal = talked(path, said)
+    assert journal.prompts().result(WAIT_S) == ["hello"]
+    journal.close()
+    (aside,) = tmp_path.glob("history.sqlite3.damaged-*")
+    assert aside.read_bytes() == content
+    assert len(said) == 1
+    assert str(aside) in said[0]
+
+
+def test_damage_deep_inside_is_found_after_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    journal = Journal(path)
+    for _ in range(200):
+        journal.prompt(journal.begin(), new_id(), "words " * 200)
+    journal.prompts().result(WAIT_S)
+    journal.close()
+    with sqlite3.connect(path) as connection:  # as if the last run had been killed
+        connection.execute("UPDATE runs SET closed = NULL")
+    connection.close()
+    data = bytearray(path.read_bytes())
+    data[8192:40960] = b"\xa5" * (40960 - 8192)
+    path.write_bytes(data)
+    said: list[str] = []
+    journal = talked(path, said)
+    assert journal.prompts().result(WAIT_S) == ["hello"]
+    journal.close()
+    assert len(said) == 1
+    assert "was set aside as" in said[0]
+
+
+def test_damage_while_the_chat_runs_loses_no_word_of_what_comes(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    said: list[str] = []
+    journal = talked(path, said)
+    assert journal.keeps
+    talk = journal.begin()
+
+    def ruin(opened: Store) -> None:
+        """By another process: closing the file here would drop the journal's own locks."""
+        opened.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        subprocess.run([sys.executable, "-c", RUIN, path], check=True)
+        opened.rows("PRAGMA shrink_memory")
+
+    ask(journal, ruin)
+    assert journal.prompt(talk, new_id(), "after").result(WAIT_S) is True
+    assert journal.prompts().result(WAIT_S) == ["after"]
+    journal.close()
+    assert [sentence for sentence in said if "was set aside as" in sentence] == said
+
+
+RUIN = r"""
+import pathlib, sys
+path = pathlib.Path(sys.argv[1])
+with path.open("r+b") as file:
+    file.seek(4096)
+    file.write(b"\xa5" * (path.stat().st_size - 4096))
+"""
+
+
+def ask(journal: Journal, work: Callable[[Store], None]) -> None:
+    """Has the journal's own thread do something to its file."""
+    from spark_chat.history.writer import Entry
+
+    future: Future[None] = Future()
+    writer = journal._writer
+    assert writer is not None
+    writer.put(Entry(ask=work, waiting=future), 0.0)
+    future.result(WAIT_S)
+
+
+def test_a_read_that_fails_does_not_end_the_keeping(tmp_path: Path) -> None:
+    said: list[str] = []
+    journal = talked(tmp_path / "history.sqlite3", said)
+
+    def broken(opened: Store) -> None:
+        raise ValueError("what a file may hold")
+
+    ask(journal, broken)
+    assert "could not be read" in said[0]
+    assert journal.prompt(journal.begin(), new_id(), "after").result(WAIT_S) is True
+    journal.close()
+
+
+def test_a_database_of_another_program_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE bookmarks (url)")
+    connection.close()
+    opened = Store.open(path)
+    assert "of another program" in opened.notes[0]
+    opened.close()
+    assert len(list(tmp_path.glob("*.damaged-*"))) == 1
+
+
+def test_every_migration_is_run_once_from_any_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "history.sqlite3"
+    talked(path).close()
+    more = (*schema.MIGRATIONS, ("ALTER TABLE conversations ADD COLUMN colour TEXT", "CREATE TABLE extra (x)"))
+    monkeypatch.setattr(store, "MIGRATIONS", more)
+    monkeypatch.setattr(store, "SCHEMA", len(more))
+    for _ in range(2):
+        opened = Store.open(path)
+        assert opened.rows("PRAGMA user_version") == [(len(more),)]
+        assert opened.rows("SELECT colour FROM conversations") == [(None,)]
+        opened.close()
+    fresh = Store.open(tmp_path / "fresh")
+    assert fresh.rows("SELECT count(*) FROM extra") == [(0,)]
+    fresh.close()
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "history.sqlite3"
+    talked(path).close()
+    more = (*schema.MIGRATIONS, ("CREATE TABLE extra (x)", "INSERT INTO nowhere VALUES (1)"))
+    monkeypatch.setattr(store, "MIGRATIONS", more)
+    monkeypatch.setattr(store, "SCHEMA", len(more))
+    with pytest.raises(HistoryProblem, match="nowhere"):
+        Store.open(path)
+    monkeypatch.undo()
+    opened = Store.open(path)
+    assert opened.rows("SELECT text FROM messages") == [("hello",), ("hi",)]
+    opened.close()
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence_and_the_chat_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said: list[str] = []
+    journal = talked(tmp_path / "file" / "history.sqlite3", said)
+    assert journal.latest().result(WAIT_S) is None
+    assert len(said) == 1
+    assert "this chat is not kept" in said[0]
+    assert "--no-history" in said[0]
+    assert journal.close() is False
+    assert "could not be kept" in said[-1]
+
+
+def test_what_the_disk_refused_is_kept_in_memory_and_written_later(tmp_path: Path) -> None:
+    block = tmp_path / "data"
+    block.touch()
+    said: list[str] = []
+    journal = Journal(block / "history.sqlite3", said.append)
+    talk, prompt, answer = journal.begin(), new_id(), new_id()
+    assert journal.prompt(talk, prompt, "hello").result(WAIT_S) is False
+    journal.answer_started(talk, answer, prompt).result(WAIT_S)
+    journal.append(answer, "one ")
+    block.unlink()
+    journal.append(answer, "two")
+    assert journal.finish(answer, "done").result(WAIT_S) is True
+    found = journal.load(talk).result(WAIT_S)
+    assert found is not None
+    assert [message.text for message in found.messages] == ["hello", "one two"]
+    assert said[-1] == "The history is being kept again."
+    assert len(said) == 2
+    journal.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (sqlite3.SQLITE_FULL, "The disk is full"),
+        (sqlite3.SQLITE_READONLY, "read-only"),
+        (sqlite3.SQLITE_READONLY | (4 << 8), "read-only"),
+        (sqlite3.SQLITE_BUSY, "locked"),
+        (sqlite3.SQLITE_CORRUPT, "damaged"),
+        (sqlite3.SQLITE_IOERR, "cannot be used"),
+    ],
+)
+def test_errors_of_sqlite_become_sentences(code: int, says: str) -> None:
+    error = sqlite3.OperationalError("raw words")
+    error.sqlite_errorcode = code
+    sentence = str(sentence_for(error, Path("/x/history.sqlite3")))
+    assert says in sentence
+    assert "/x/history.sqlite3" in sentence
+
+
+def test_a_start_does_not_read_what_is_stored(tmp_path: Path) -> None:
+    """With 10,000 messages the questions of a start are answered from indexes, without looking at all messages."""
+    path = tmp_path / "history.sqlite3"
+    opened = Store.open(path)
+    with opened.transaction() as connection:
+        for n in range(250):
+            record.conversation(connection, f"talk {n}", "run", float(n), "{}")
+            for turn in range(20):
+                record.prompt(connection, f"talk {n}", f"p{turn}", "prompt " * 10, None, 0.0)
+                record.answer(connection, f"talk {n}", f"a{turn}", f"p{turn}", 0.0)
+                record.piece(connection, f"talk {n}", f"a{turn}", 0, "an answer of some words " * 10, "", 0.0)
+                record.finish(connection, f"talk {n}", f"a{turn}", "done", "{}", "{}")
+    assert opened.rows("SELECT count(*) FROM messages") == [(10_000,)]
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    opened.connection.set_progress_handler(count, 100)
+    offer = resume.latest(opened)
+    resume.prompts(opened, 200)
+    assert offer is not None
+    assert offer.messages == 40
+    assert steps * 100 < 20_000
+    opened.close()
