@@ -111,6 +111,7 @@ class SglangEngine:
                 "pip install 'spark-chat[spark]'",
             ) from error  # fmt: skip
         given = {name: value for name, value in command.args.items() if value is not None}
+        given["trust_remote_code"] = sglang_request.trusted(folder, given.get("trust_remote_code"))
         sglang_args.check(given)
         args: dict[str, Any] = {"log_level": "info", **given}
         args |= {"model_path": str(folder), "incremental_streaming_output": True}

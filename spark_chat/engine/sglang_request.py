@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.protocol import Sampling
 
 ADAPTIVE = {"1": {"candidate_steps": [1, 3, 5, 7], "up_hysteresis": 0.0, "down_hysteresis": -0.25, "ceiling_coeff": 0}}
@@ -63,3 +65,29 @@ def generation_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         return {}
     return {name: config[name] for name in MODEL_SAMPLING if isinstance(config.get(name), (int, float))}
+
+
+def revision(folder: Path) -> str:
+    """A fingerprint of the code that a checkpoint brings along (its .py files); "" where it brings none."""
+    files = sorted(folder.glob("*.py"))
+    if not files:
+        return ""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return "sha256:" + digest.hexdigest()
+
+
+def trusted(folder: Path, said: Any) -> bool:
+    """Whether the model's own code may run: only code that the person said yes to, at exactly this revision."""
+    if said in (None, False):
+        return False
+    found = revision(folder)
+    if not found or said == found:
+        return bool(found)
+    raise EngineFailure(
+        "load",
+        f"{folder.name} brings Python code of its own, and trust_remote_code does not name this revision of it.",
+        "Code that comes with a model can do all that you can do, so a yes counts for one revision.",
+        f'Read its .py files; to run them, set engine.args.trust_remote_code = "{found}".',
+    )
