@@ -61,11 +61,11 @@ class SglangEngine:
                 "load", f"{folder.name or 'The model'} is no folder with a checkpoint (it has no config.json).",
                 remedy="Give a checkpoint's folder with --model, or a .gguf file for llama.cpp.",
             )  # fmt: skip
-        report("start", None, "Starting SGLang")
+        report("start", None, "Importing SGLang")
         listener = ProgressListener(report)
         try:
             self._prepare(command, listener.path)
-            self._engine = self._build(command, folder)
+            self._engine = self._build(command, folder, report)
         finally:
             listener.close()
         from spark_chat.sglang_plugin import counters
@@ -102,7 +102,7 @@ class SglangEngine:
         )
         discovery.ensure()
 
-    def _build(self, command: Load, folder: Path) -> Any:
+    def _build(self, command: Load, folder: Path, report: Report) -> Any:
         try:
             from sglang.srt.entrypoints.engine import Engine
         except ImportError as error:
@@ -121,6 +121,7 @@ class SglangEngine:
             args.setdefault("speculative_draft_model_path", str(folder))
         if args.get("speculative_adaptive") and "speculative_adaptive_config" not in args:
             args["speculative_adaptive_config"] = sglang_request.written(sglang_request.ADAPTIVE)
+        report("start", None, "Starting SGLang's processes")
         try:
             return Engine(**args)
         except (RuntimeError, ValueError, AssertionError, OSError) as error:
@@ -202,19 +203,22 @@ class SglangEngine:
                     rest = splitter.end()
                     thought, answer = thought + rest[0], answer + rest[1]
                 reasoning_tokens = tokens if was_thinking else reasoning_tokens
-                yield self._delta(command.id, rid, thought, answer, tokens, now)
+                yield self._delta(command.id, rid, thought, answer, tokens, meta, now)
         except ValueError as error:
             raise EngineFailure("request", "SGLang refused the request.", str(error)) from error
         yield self._done(command, rid, meta, len(ids), tokens, reasoning_tokens, began - asked, params)
 
-    def _delta(self, id: str, rid: str, thought: str, answer: str, tokens: int, now: float) -> Delta:
+    def _delta(
+        self, id: str, rid: str, thought: str, answer: str, tokens: int, meta: Mapping[str, Any], now: float
+    ) -> Delta:
         counts = self._counters.at(rid, tokens)
         speculative = self._steps is not None
         verify = counts.verify_steps if counts else (0 if speculative else None)
         accepted = sglang_request.kept(tokens, counts.verify_steps, counts.accepted_drafts) if counts else verify
         return Delta(
             id=id, text=answer, reasoning=thought, tokens=tokens, verify_steps=verify, accepted_drafts=accepted,
-            proposed_drafts=self._proposed(verify), draft_length=self._steps, time=now,
+            proposed_drafts=self._proposed(verify), draft_length=self._steps,
+            prompt_tokens=meta.get("prompt_tokens"), cached_tokens=meta.get("cached_tokens"), time=now,
         )  # fmt: skip
 
     def _proposed(self, verify: int | None) -> int | None:

@@ -67,5 +67,9 @@ def _shards(original: Any, files: Any, *args: Any, **kwargs: Any) -> Iterator[An
         now = time.monotonic()
         if now - told >= INTERVAL_S:
             told = now
-            tell("weights", min(1.0, done / total), f"{done / 1e9:.1f} of {total / 1e9:.1f} GB read")
-    tell("weights", 1.0, f"{total / 1e9:.1f} GB read; laying them out for the kernels")
+            tell("weights", min(1.0, done / total), f"{_size(done)} of {_size(total)} read")
+    tell("weights", 1.0, f"{_size(total)} read; laying them out for the kernels")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
