@@ -13,8 +13,9 @@ import click
 
 from spark_chat.locations import NoHome
 
-INTERRUPTED = 130
+FAILED = 1
 BAD_INPUT = 2
+INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):
@@ -55,6 +56,16 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in self.lazy.items()])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except OSError as error:
+            if error.errno != errno.EPIPE:
+                raise
+            _reader_left()
+        return code
+
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **options: Any
     ) -> Any:
@@ -65,7 +76,6 @@ class LazyGroup(click.Group):
             return super().main(args, prog_name, **options)
         try:
             code = super().main(args, prog_name, **options)
-            sys.stdout.flush()
         except click.ClickException as error:
             _said(error.show)
             sys.exit(error.exit_code)
@@ -74,10 +84,7 @@ class LazyGroup(click.Group):
             sys.exit(BAD_INPUT)
         except (click.Abort, KeyboardInterrupt):
             sys.exit(INTERRUPTED)
-        except OSError as error:
-            if error.errno != errno.EPIPE:
-                raise
-            _reader_left()
+        _said(sys.stdout.flush)
         sys.exit(code if isinstance(code, int) else 0)
 
 

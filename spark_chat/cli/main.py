@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from spark_chat import __version__
 from spark_chat.cli.lazy import LazyGroup
 from spark_chat.cli.options import Overrides, config_option, engine_option, model_option, set_option
+
+if TYPE_CHECKING:
+    from spark_chat.settings.resolve import Resolved
 
 COMMANDS = {
     "check": ("spark_chat.cli.check:command", "Answer one prompt without the screen; numbers and proofs as JSON."),
@@ -43,6 +48,18 @@ def main(
     overrides.take(config, sets, model=model, engine=engine, theme=theme, no_history="yes" if no_history else None)
     if context.invoked_subcommand is not None:
         return None
-    resolved = overrides.resolved()
+    resolved = with_file(overrides.resolved())
     code: object = import_module("spark_chat.tui.app").run(resolved)
     return code
+
+
+def with_file(resolved: Resolved) -> Resolved:
+    """The same, with the commented settings file made where this is the first start."""
+    if resolved.path is None or resolved.file is None or resolved.file.exists:
+        return resolved
+    from spark_chat.settings.template import ensure
+
+    problem = ensure(resolved.path)
+    if problem is None:
+        return resolved.again()
+    return replace(resolved, problems=(*resolved.problems, problem))

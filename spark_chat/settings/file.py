@@ -76,8 +76,9 @@ def parse(path: Path, text: str) -> SettingsFile:
         try:
             values[key] = checked(row, value)
         except BadValue as bad:
-            line = line_of(text, key)
+            line = line_of(text, bad.path or key.split(".", 1))
             instead = f"the default, {shown(row.default)}, is used" if row.default is not None else "it is left out"
+            instead = f"all of {key} is passed over" if row.kind == "table" else instead
             problems.append(Problem(bad.what, "file", path, line, key, allowed=bad.allowed, instead=instead))
     return SettingsFile(path, True, text, values, tuple(sorted(problems, key=lambda problem: problem.line or 0)))
 
@@ -88,6 +89,7 @@ def toml(text: str) -> dict[str, Any]:
 
 
 _AT = re.compile(r"\(at line (\d+), column \d+\)")
+_ENDLESS = re.compile(r"[\d_]{4000,}")
 _ROWS: dict[str, Row] = {row.key: row for row in rows()}
 _SECTIONS = tuple(name for name, _ in sections())
 
@@ -104,8 +106,8 @@ def _settings(tree: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _unknown(path: Path, text: str, key: str, value: Any) -> Problem:
-    line = line_of(text, key)
-    named = shown(key)[1:-1]
+    line = line_of(text, key.split(".", 1))
+    named = shown(key)[1:-1]  # a key in quotes may hold anything
     if key in _SECTIONS:
         return Problem(f"{named} is {shown(value)}", "file", path, line, key, allowed=f"a section, [{key}]")
     if "." not in key and isinstance(value, dict | list):
@@ -126,6 +128,9 @@ def _syntax(path: Path, text: str, error: BaseException) -> Problem:
     at = _AT.search(said)
     lines = text.split("\n")
     line = int(at[1]) if at else len(lines) if "end of document" in said else None
+    endless = _ENDLESS.search(text)
+    if not isinstance(error, tomllib.TOMLDecodeError | RecursionError) and endless:
+        said, line = "a number is too long", text.count("\n", 0, endless.start()) + 1
     said = _AT.sub("", said).replace("(at end of document)", "").strip()
     key = row = None
     if line is not None and line <= len(lines):

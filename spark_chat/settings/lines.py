@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 _MARK = "spark-chat-looks-for-this-7f3a91"
-_HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([^\[\]#]+?)[ \t]*\]")
-_KEY = re.compile(r"^[ \t]*([A-Za-z0-9_\-\"'. \t]+?)[ \t]*=")
+_HEADER = re.compile(r"^\ufeff?[ \t]*\[\[?[ \t]*([^\[\]#]+?)[ \t]*\]")
+_KEY = re.compile(r"^\ufeff?[ \t]*([A-Za-z0-9_\-\"'. \t]+?)[ \t]*=")
 
 
-def line_of(text: str, key: str) -> int | None:
-    """The line, from 1, where the value at a dotted key stands, or where its table begins."""
-    return _of_value(text, key.split(".", 1)) or _of_name(text, key)
+def line_of(text: str, path: Sequence[str]) -> int | None:
+    """The line, from 1, where the value at `path` begins, or where its table does."""
+    return _of_value(text.removeprefix("\ufeff"), path) or _of_name(text, ".".join(path))
 
 
 def key_on(lines: Sequence[str], line: int) -> str | None:
@@ -29,14 +29,20 @@ def key_on(lines: Sequence[str], line: int) -> str | None:
 
 def _of_value(text: str, path: Sequence[str]) -> int | None:
     import tomlkit
+    from tomlkit.container import OutOfOrderTableProxy
     from tomlkit.exceptions import TOMLKitError
+    from tomlkit.items import AoT, Table
 
     try:
         document = tomlkit.parse(text)
         target: object = document
         for part in path[:-1]:
             target = target[part] if isinstance(target, dict) else None
-        if not isinstance(target, dict) or path[-1] not in target or isinstance(target[path[-1]], dict | list):
+        if (
+            not isinstance(target, dict)
+            or path[-1] not in target
+            or isinstance(target[path[-1]], Table | AoT | OutOfOrderTableProxy)
+        ):
             return None
         target[path[-1]] = _MARK
         before, found, _ = tomlkit.dumps(document).partition(_MARK)

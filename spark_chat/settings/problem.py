@@ -75,11 +75,11 @@ class CannotSave(SettingsError):
 
 
 class BadValue(SettingsError):
-    """A value that a setting does not take: `what` and `allowed` as in Problem."""
+    """A value that a setting does not take: `what` and `allowed` as in Problem. `path`: of the entry, in a table."""
 
-    def __init__(self, what: str, allowed: str = "") -> None:
+    def __init__(self, what: str, allowed: str = "", path: tuple[str, ...] = ()) -> None:
         super().__init__(f"{what}; it must be {allowed}." if allowed else f"{what}.")
-        self.what, self.allowed = what, allowed
+        self.what, self.allowed, self.path = what, allowed, path
 
 
 class UnknownKey(SettingsError):

@@ -96,7 +96,7 @@ def assignment(text: str) -> tuple[Row, tuple[str, ...], Any]:
     row, path = known_key(key)
     if not equals:
         raise BadValue(f"{key.strip()} has no value", f"written as {row.key}=value")
-    return row, path, read_entry(".".join((row.key, *path)), written) if path else read(row, written)
+    return row, path, read_entry((*row.key.split("."), *path), written) if path else read(row, written)
 
 
 def resolve(

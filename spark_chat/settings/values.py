@@ -13,6 +13,7 @@ ON = frozenset({"true", "on", "1", "yes"})
 OFF = frozenset({"false", "off", "0", "no"})
 _LARGEST = 2**63
 _SHOWN = 60
+_DEEPEST = 40
 
 
 def allowed(row: Row, text: bool = False) -> str:
@@ -47,7 +48,7 @@ def checked(row: Row, value: Any) -> Any:
     elif row.kind == "table":
         good = isinstance(value, dict)
         if good:
-            check_entry(row.key, value)
+            check_entry(tuple(row.key.split(".")), value)
     else:
         good = (row.kind == "int_or_choice" and isinstance(value, str) and value in row.choices) or _in_range(
             row, value
@@ -68,21 +69,22 @@ def _in_range(row: Row, value: Any) -> bool:
     return low <= value <= high
 
 
-def check_entry(key: str, value: Any, depth: int = 0) -> None:
-    """Raises BadValue where a table's entry is more than JSON can carry to the engine."""
-    if depth > 32:
-        raise BadValue(f"{key} is nested too deep", "at most 32 levels deep")
+def check_entry(path: tuple[str, ...], value: Any) -> None:
+    """Raises BadValue where what stands at `path` in a table is more than JSON can carry to the engine."""
+    key = ".".join(path)
+    if len(path) > _DEEPEST:
+        raise BadValue("it is nested too deep", f"at most {_DEEPEST} levels deep", path)
     if isinstance(value, dict):
         for name, item in value.items():
-            check_entry(f"{key}.{name}", item, depth + 1)
+            check_entry((*path, name), item)
     elif isinstance(value, list):
         for item in value:
-            check_entry(key, item, depth + 1)
+            check_entry(path, item)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         if not -_LARGEST <= value < _LARGEST:
-            raise BadValue(f"{key} is {shown(value)}", "a finite number of at most 64 bits")
+            raise BadValue(f"{key} is {shown(value)}", "a finite number of at most 64 bits", path)
     elif not isinstance(value, bool | str):
-        raise BadValue(f"{key} is {shown(value)}", "text, a number, true or false, a list or a table")
+        raise BadValue(f"{key} is {shown(value)}", "text, a number, true or false, a list or a table", path)
 
 
 def read(row: Row, text: str) -> Any:
@@ -119,10 +121,10 @@ def _converted(row: Row, text: str, word: str, lowered: str) -> Any:
     return text
 
 
-def read_entry(key: str, text: str) -> Any:
+def read_entry(path: tuple[str, ...], text: str) -> Any:
     """The value of one entry of a table: TOML where it is TOML, else the text itself. Raises BadValue."""
     value = _toml(text)
-    check_entry(key, value)
+    check_entry(path, value)
     return value
 
 
@@ -136,34 +138,45 @@ def _toml(text: str) -> Any:
     return found["value"]
 
 
-def shown(value: Any, depth: int = 0) -> str:
-    """`value` as TOML would have it, near enough for a sentence: one line, short, nothing that drives a terminal."""
+def literal(value: Any, depth: int = 0) -> str:
+    """`value` as TOML has it, on one line, with nothing in it that drives a terminal; None is nothing."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
-        said = "true" if value else "false"
-    elif isinstance(value, str):
-        said = '"' + "".join(_printable(char) for char in value[: _SHOWN * 2]) + '"'
-    elif isinstance(value, dict | list) and (depth > 3 or not value):
-        said = ("{…}" if value else "{}") if isinstance(value, dict) else ("[…]" if value else "[]")
-    elif isinstance(value, dict):
-        entries = (f"{_printed(name)} = {shown(item, depth + 1)}" for name, item in value.items())
-        said = "{ " + ", ".join(entries) + " }"
-    elif isinstance(value, list):
-        said = "[" + ", ".join(shown(item, depth + 1) for item in value) + "]"
-    elif isinstance(value, int) and abs(value) >= 10**_SHOWN:
-        said = "a number of more than 60 digits"
-    else:
-        said = str(value)
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + "".join(map(_printable, value)) + '"'
+    if isinstance(value, dict | list) and depth > _DEEPEST:
+        return "…"
+    if isinstance(value, dict):
+        entries = ", ".join(f"{_name(name)} = {literal(item, depth + 1)}" for name, item in value.items())
+        return f"{{ {entries} }}" if entries else "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(literal(item, depth + 1) for item in value) + "]"
+    if isinstance(value, int) and abs(value) >= 10**_SHOWN:
+        return f"a number of more than {_SHOWN} digits"
+    return str(value)
+
+
+def shown(value: Any) -> str:
+    """`literal`, short enough for a sentence."""
+    said = literal(value)
     return said if len(said) <= _SHOWN else said[: _SHOWN - 1] + "…"
 
 
-def _printed(text: str) -> str:
-    return "".join(_printable(char) for char in text)
+def _name(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if bare else literal(name)
 
 
 def _printable(char: str) -> str:
     if char in '"\\':
         return "\\" + char
-    return char if char.isprintable() else f"\\u{ord(char):04x}"
+    if char.isprintable():
+        return char
+    return {"\n": "\\n", "\t": "\\t"}.get(char) or (
+        f"\\u{ord(char):04x}" if ord(char) < 65536 else f"\\U{ord(char):08x}"
+    )
 
 
 def _plain(number: float) -> str:
