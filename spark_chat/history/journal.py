@@ -40,9 +40,10 @@ def new_id() -> str:
 class Journal:
     """One chat's own. `path` None keeps nothing, with the same calls.
 
-    `report` gets sentences for a person, on the journal's thread. The futures that calls return hold True where it is
-    on disk and False where it is not (None for what was asked), never an exception; `committed` awaits one, with a
-    deadline. Message ids must be unique in their conversation over all runs: take them from `new_id`.
+    `report` gets sentences for a person, never on the caller's event loop (`close` alone tells on the caller's thread).
+    The futures that calls return hold True where it is on disk and False where it is not (None for what was asked),
+    never an exception; `committed` awaits one, with a deadline. Message ids must be unique in their conversation over
+    all runs: take them from `new_id`.
     """
 
     def __init__(self, path: Path | None, report: Callable[[str], None] = lambda sentence: None) -> None:
@@ -187,7 +188,10 @@ class Journal:
         done, _ = await asyncio.wait([asyncio.wrap_future(future)], timeout=ANSWER_S)
         if done:
             return future.result()
-        self._report("The disk is slow to keep the history. The chat goes on, and it is written as soon as it can be.")
+        await asyncio.to_thread(
+            self._report,
+            "The disk is slow to keep the history. The chat goes on, and it is written as soon as it can be.",
+        )
         return None
 
     def close(self, deadline_s: float = 2.0) -> bool:

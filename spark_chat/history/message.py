@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant"]
 State = Literal["queued", "partial", "done", "stopped", "failed"]
-"""queued: a prompt that waits to be sent. partial: an answer that is coming, or was when its chat was killed."""
+"""queued: a prompt that waits to be sent. partial: an answer that is coming, or was when its chat was killed.
+stopped: a prompt taken back, or an answer that the person or a kill ended."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Message:
 
 @dataclass(frozen=True)
 class Conversation:
-    """`messages` in reading order: the way to the leaf, then prompts that were never sent."""
+    """`messages` in reading order: the way to the leaf, then prompts that were never sent or
+    failed before an answer began."""
 
     id: str
     title: str

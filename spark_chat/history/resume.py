@@ -11,6 +11,9 @@ from spark_chat.history.store import Store, loaded
 _CANDIDATES = 50
 """Conversations looked at, newest first: those before them may all belong to chats that are open right now."""
 
+_UNANSWERED = ("queued", "failed")
+"""States of a prompt that no answer follows, and that its person would miss; one taken back is "stopped"."""
+
 
 def latest(store: Store) -> Offer | None:
     """The conversation used last that no running chat holds, with what a kill left of it; None where there is none."""
@@ -56,12 +59,14 @@ def load(store: Store, conversation: str) -> Conversation | None:
     while at is not None and len(way) <= len(messages):
         way.append(at)
         at = messages.get(at.parent)
+    seen = {message.id for message in way}
+    unanswered = (message for message in messages.values() if message.state in _UNANSWERED and message.id not in seen)
     return Conversation(
         id=conversation,
         title=loaded(title),
         created=created,
         updated=updated,
-        messages=(*reversed(way), *(message for message in messages.values() if message.state == "queued")),
+        messages=(*reversed(way), *(message for message in unanswered if message.role == "user")),
         draft=_draft(store, conversation),
         settings=_parsed(settings),
     )

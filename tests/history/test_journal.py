@@ -84,6 +84,10 @@ def test_queued_prompts_follow_what_was_answered_while_they_waited(tmp_path: Pat
     assert [message.id for message in found.messages] == [one, first, two, second, three]
     assert found.messages[2].parent == first
     assert found.messages[-1].state == "queued"
+    journal.finish(three, "failed", conversation=talk)
+    found = journal.load(talk).result(WAIT_S)
+    assert found is not None
+    assert [message.id for message in found.messages] == [one, first, two, second, three]
     journal.finish(three, "stopped", conversation=talk)
     found = journal.load(talk).result(WAIT_S)
     assert found is not None
