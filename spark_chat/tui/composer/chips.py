@@ -37,7 +37,7 @@ class Chips:
             self._next = _FIRST if self._next >= _LAST else self._next + 1
         chip = chr(self._next)
         self._texts[chip] = text
-        return f"{chip}{label(text)} {_CLOSE}"
+        return f"{chip}{label(text)}{_CLOSE}"
 
     def admit(self, text: str) -> str:
         """`text` as the document may hold it: itself where it can be shown and kept as it is, else a mark."""

@@ -12,7 +12,9 @@ ROWS = 6
 
 class Completion(Static):
     DEFAULT_CSS = """
-    Completion { height: auto; display: none; color: $text-muted; padding: 0 1; }
+    Completion {
+        height: auto; display: none; color: $text-muted; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis;
+    }
     """
 
     def __init__(self, id: str | None = None) -> None:

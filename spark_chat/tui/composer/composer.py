@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.timer import Timer
+from textual.widgets import Static
 
 from spark_chat.tui import commands
 from spark_chat.tui.composer import chips, pastes
@@ -20,14 +21,26 @@ from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.composer.recall import Recall
 
 DRAFT_AFTER_S = 0.3
-"""A draft is told of this long after the last change, and at the latest this long after the first one untold."""
+LARGE_DRAFT_AFTER_S = 1.0
+"""A changed draft is told of after this long, one with a pasted text of a megabyte after the longer time."""
 
 TALLEST = 8
 """Rows of the prompt before it scrolls."""
 
 
+HINT = "enter send · ctrl+p commands"
+HINT_FROM = 70
+"""Columns from which an empty prompt shows the hint."""
+
+
 class Composer(Vertical):
-    DEFAULT_CSS = "Composer { height: auto; }"
+    DEFAULT_CSS = """
+    Composer { height: auto; }
+    Composer > Horizontal { height: auto; padding: 0 1; }
+    Composer #mark { width: 2; color: $text-muted; }
+    Composer #hint { width: auto; color: $text-muted; display: none; }
+    Composer.-hinting #hint { display: block; }
+    """
 
     class Submitted(Message):
         """`text` is to be sent, byte for byte; never empty or blank."""
@@ -52,7 +65,7 @@ class Composer(Vertical):
             self.sentence = sentence
 
     class DraftChanged(Message):
-        """What would be sent now; told at most every `DRAFT_AFTER_S`."""
+        """What would be sent now; told once for the changes of `DRAFT_AFTER_S`."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -76,7 +89,10 @@ class Composer(Vertical):
     def compose(self) -> ComposeResult:
         yield Preview()
         yield Completion()
-        yield Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
+        with Horizontal():
+            yield Static(">", id="mark")
+            yield Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
+            yield Static(HINT, id="hint")
 
     # -- for others
 
@@ -169,11 +185,13 @@ class Composer(Vertical):
         event.stop()
         typed = self.prompt.text
         self.query_one(Completion).follow(typed)
+        self._hint()
         preview = self.query_one(Preview)
         if preview.chip is not None and preview.chip not in typed:
             self._close_preview()
         if self._telling is None:
-            self._telling = self.set_timer(DRAFT_AFTER_S, self.flush_draft)
+            after = LARGE_DRAFT_AFTER_S if len(self._told) > 1_000_000 else DRAFT_AFTER_S
+            self._telling = self.set_timer(after, self.flush_draft)
 
     @on(Prompt.CopyWanted)
     def _copy(self, event: Prompt.CopyWanted) -> None:
@@ -201,6 +219,11 @@ class Composer(Vertical):
             preview.open(event.chip, self._chips.text(event.chip))
 
     @on(Preview.Closed)
+    def _leave_preview(self, event: Preview.Closed) -> None:
+        event.stop()
+        self._close_preview()
+        self.insert(event.typed)
+
     def _close_preview(self) -> None:
         preview = self.query_one(Preview)
         if preview.is_open:
@@ -219,7 +242,9 @@ class Composer(Vertical):
             completion.dismiss(self.prompt.text)
         elif event.key == "escape" and preview.is_open:
             self._close_preview()
-        elif event.key == "alt+o" and (chip := self.prompt.chip_at_cursor()) is not None:
+        elif event.key in ("pageup", "pagedown") and preview.is_open:
+            (preview.scroll_page_up if event.key == "pageup" else preview.scroll_page_down)(animate=False)
+        elif event.key == "alt+o" and (chip := self.prompt.chip_near_cursor()) is not None:
             self._open(Prompt.Opened(chip))
         else:
             return
@@ -229,3 +254,7 @@ class Composer(Vertical):
     def on_resize(self) -> None:
         """A third of a small terminal at most."""
         self.prompt.styles.max_height = max(1, min(TALLEST, self.app.size.height // 3))
+        self._hint()
+
+    def _hint(self) -> None:
+        self.set_class(self.is_empty and self.size.width >= HINT_FROM, "-hinting")

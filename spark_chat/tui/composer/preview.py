@@ -28,7 +28,11 @@ class Preview(ScrollView):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", show=False)]
 
     class Closed(Message):
-        """It is to close."""
+        """It is to close; `typed` is what was typed at it and means the prompt."""
+
+        def __init__(self, typed: str = "") -> None:
+            super().__init__()
+            self.typed = typed
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -59,9 +63,9 @@ class Preview(ScrollView):
         self.post_message(self.Closed())
 
     def on_key(self, event: events.Key) -> None:
-        """Whoever types means the prompt."""
-        if event.is_printable:
-            self.post_message(self.Closed())
+        if event.is_printable and event.character:
+            event.stop()
+            self.post_message(self.Closed(event.character))
 
     def render_line(self, y: int) -> Strip:
         left, top = self.scroll_offset

@@ -83,11 +83,11 @@ class Prompt(TextArea):
             self.replace(self._held.admit(text), *self.selection, maintain_selection_offset=False)
             self.scroll_cursor_visible()
 
-    def chip_at_cursor(self) -> str | None:
-        """The chip the cursor stands at, before or after it."""
-        row, column = self.cursor_location
-        touching = [span.chip for span in chips.spans(self.document.get_line(row)) if span.start <= column <= span.end]
-        return touching[-1] if touching else None
+    def chip_near_cursor(self) -> str | None:
+        """The chip the cursor stands at, else the last before it, else the first."""
+        found = [(row, span) for row, line in enumerate(self.document.lines) for span in chips.spans(line)]
+        before = [span.chip for row, span in found if (row, span.start) <= self.cursor_location]
+        return before[-1] if before else found[0][1].chip if found else None
 
     # -- keys
 
