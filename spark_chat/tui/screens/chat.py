@@ -102,7 +102,7 @@ class ChatScreen(Screen[None]):
         """ctrl+c over selected text."""
         text = self.get_selected_text()
         if text:
-            self.spark.actions.copy_text(text)
+            self.spark.copy(text)
             self.clear_selection()
 
     # ------------------------------------------------------------------ the composer
@@ -110,6 +110,7 @@ class ChatScreen(Screen[None]):
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
         self.spark.session.send(event.text)
+        self.spark.opening.begun()
 
     @on(Composer.CommandGiven)
     def _command(self, event: Composer.CommandGiven) -> None:
@@ -117,15 +118,15 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.Refused)
     def _refused(self, event: Composer.Refused) -> None:
-        self.app.notify(event.sentence, severity="warning", markup=False)
+        self.spark.say(event.sentence)
 
     @on(Composer.CopyWanted)
     def _copy(self, event: Composer.CopyWanted) -> None:
-        self.spark.actions.copy_text(event.text)
+        self.spark.copy(event.text)
 
     @on(Composer.DraftChanged)
     def _draft(self, event: Composer.DraftChanged) -> None:
-        self.spark.actions.keep_draft(event.text)
+        self.spark.opening.keep_draft(event.text)
 
     # ------------------------------------------------------------------ badges
 

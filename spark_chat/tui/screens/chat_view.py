@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.settings.schema import Settings
 from spark_chat.tui import notices
 from spark_chat.tui.widgets.header import Header, Title
 from spark_chat.tui.widgets.meters import Meters, Trail, readings
@@ -103,10 +105,42 @@ class ChatView:
 
     def restored(self, conversation: Conversation) -> None:
         """Another conversation stands there now."""
-        self._transcript.clear()
+        self._transcript.restore(conversation)
         self._numbers = None
         self._show_meters()
         self.show_notices()
+
+    def tell_dropped(self, count: int) -> None:
+        """So many of the oldest turns are no longer sent."""
+        if count:
+            turns = "The oldest turn is" if count == 1 else f"The {count} oldest turns are"
+            self._transcript.add_notice(f"{turns} no longer sent to the model. They stay here and on disk.")
+
+    def use(self, settings: Settings, elsewhere: bool) -> None:
+        """The settings in force changed."""
+        app = self._screen.spark
+        if settings.ui.theme in app.available_themes:
+            app.theme = settings.ui.theme
+        pending = app.room.pending if app.room else ()
+        if pending:
+            self.put(notices.pending_notice([str(change) for change in pending], elsewhere))
+        else:
+            self.take_down("pending")
+        self._show_header()
+
+    def toggle_reasoning(self) -> None:
+        self._transcript.toggle_reasoning()
+
+    def text_to_copy(self, what: str) -> str | None:
+        """The last answer, all of the conversation, or the last answer's code; None for another word."""
+        exchanges = self._screen.spark.session.conversation.exchanges
+        answers = [str(item.answer) for item in exchanges if item.answer]
+        if what == "all":
+            return "\n\n".join(f"> {item.prompt}\n\n{item.answer}" for item in exchanges)
+        if what == "code":
+            blocks = re.findall(r"^```[^\n]*\n(.*?)^```", answers[-1], re.S | re.M) if answers else []
+            return str(blocks[-1]) if blocks else ""
+        return None if what else answers[-1] if answers else ""
 
     # ------------------------------------------------------------------ header, meters, proof
 

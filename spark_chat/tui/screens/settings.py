@@ -83,7 +83,7 @@ class SettingsScreen(Screen[None]):
         width = max(20, listing.scrollable_content_region.width - 2)
         options: list[Option] = []
         for section, about in sections():
-            options.append(Option(Content.assemble((section, "bold"), (f"  {about}", "$text-muted")), disabled=True))
+            options.append(Option(Content.assemble((section, "bold"), (f"  {about}", "dim")), disabled=True))
             for row in rows():
                 if row.key.startswith(f"{section}."):
                     options.append(Option(row_text(self._view(row), width), id=row.key))
@@ -172,9 +172,10 @@ class SettingsScreen(Screen[None]):
             self._close_input()
 
 
-def _inline(table: dict[str, object]) -> str:
+def _inline(found: object) -> str:
     """A table as one writes it on a line of TOML."""
-    import tomli_w
+    import tomlkit
 
-    written = tomli_w.dumps({"x": [table]}, multiline_strings=False)
-    return written.partition("=")[2].strip().removeprefix("[").removesuffix("]").strip().rstrip(",")
+    if isinstance(found, dict):
+        return "{ " + ", ".join(f"{name} = {_inline(item)}" for name, item in found.items()) + " }"
+    return tomlkit.item(found).as_string()

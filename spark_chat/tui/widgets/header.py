@@ -12,6 +12,7 @@ from textual.events import Resize
 from textual.widget import Widget
 
 from spark_chat.optimizations.optimization import Badge
+from spark_chat.tui.plain import one_line
 from spark_chat.tui.widgets.badge import LABEL, SHORT, WORD, BadgeWidget, badge_text
 
 NAME = "spark-chat"
@@ -32,13 +33,13 @@ class Title:
 
 def title_text(title: Title, width: int) -> Content:
     """The title in at most `width` cells: the fullest of its forms that fits, else the model's name cut short."""
-    model = title.model or "no model yet"
-    facts = [model, title.engine, title.machine]
+    model = one_line(title.model) or "no model yet"
+    facts = [model, one_line(title.engine), one_line(title.machine)]
     forms = [
         (NAME, facts),
         ("", facts),
-        ("", [model, title.engine.split(" ")[0], title.machine]),
-        ("", [model, title.machine]),
+        ("", [model, facts[1].split(" ")[0], facts[2]]),
+        ("", [model, facts[2]]),
         ("", [model]),
     ]
     for name, parts in forms:

@@ -38,7 +38,7 @@ class Readings:
 
 def bars(values: tuple[float, ...], width: int) -> str:
     """The last `width` values as bars from 0 to their highest."""
-    shown = values[-width:]
+    shown = values[-width:] if width else ()
     top = max(shown, default=0.0)
     if top <= 0:
         return ""
@@ -104,7 +104,7 @@ def _line(found: list[Part], gap: str) -> Content:
     pieces: list[tuple[str, str]] = []
     for part in found:
         pieces.append((gap if pieces else "", ""))
-        pieces += [(part.name, "$text-muted"), (part.figure, "bold"), (part.unit, "$text-muted")]
+        pieces += [(part.name, "dim"), (part.figure, "bold"), (part.unit, "dim")]
         pieces.append((part.trail, "$text-accent"))
     return Content.assemble(*pieces)
 

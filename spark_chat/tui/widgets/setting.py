@@ -10,6 +10,7 @@ from textual.content import Content
 
 from spark_chat.chat.engine_room import said
 from spark_chat.settings.schema import Row
+from spark_chat.tui.plain import one_line
 
 NAME = 18
 """Cells of the name's column; the longest name has 14."""
@@ -43,7 +44,7 @@ class SettingView:
 
 def fitted(text: str, width: int) -> str:
     """`text` in exactly `width` cells, cut with an ellipsis where it is longer; one line."""
-    line = " ".join(text.split()) if "\n" in text else text
+    line = one_line(text)
     if cell_len(line) > width:
         line = set_cell_size(line, max(0, width - 1)) + "…"
     return set_cell_size(line, width)
@@ -67,13 +68,13 @@ def head_text(width: int) -> str:
 def row_text(view: SettingView, width: int) -> Content:
     """Mark, name and values in `width` cells."""
     name = view.row.key.partition(".")[2]
-    values = (view.running, view.saved, view.row.default)
+    values: tuple[Any, ...] = (view.running, view.saved, view.row.default)
     cells = columns(width)
     if len(cells) == 1:
         values = (view.saved if view.in_force_later else view.running,)
     pieces: list[tuple[str, str]] = [(f"{view.mark} ", "$text-warning"), (fitted(name, NAME), "")]
     for number, (found, size) in enumerate(zip(values, cells, strict=False)):
-        styles = ("bold", "$text-warning bold" if view.in_force_later else "", "$text-muted")
+        styles = ("bold", "$text-warning bold" if view.in_force_later else "", "dim")
         pieces.append((fitted(said(found), size - 1) + " ", styles[number]))
     return Content.assemble(*pieces)
 

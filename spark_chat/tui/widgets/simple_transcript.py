@@ -31,6 +31,8 @@ class Transcript(VerticalScroll):
     def clear(self) -> None:
         self.remove_children()
 
-    def restore(self, items: Any) -> None: ...
+    def restore(self, items: Any) -> None:
+        self.remove_children()
+
     def add_notice(self, text: str) -> None: ...
     def toggle_reasoning(self) -> None: ...
