@@ -132,7 +132,10 @@ class SparkApp(App[int]):
 
     def say(self, sentence: str) -> None:
         """A sentence that goes away by itself."""
-        self.notify(sentence, markup=False)
+        if self.screen is self.chat:
+            self.chat.view.say(sentence)
+        else:
+            self.notify(sentence, markup=False)
 
     def copy(self, text: str) -> None:
         """To the clipboard."""

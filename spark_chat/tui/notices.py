@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 GO_ON, RESTART, DISMISS, SETTINGS = "ctrl+g", "f5", "esc", "f2"
 LOG_LINES = 8
+ORDER = ("said", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
+"""Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""
 
 
 def _s(number: int, noun: str) -> str:
@@ -99,6 +101,11 @@ def problems_notice(problems: Sequence[str]) -> Notice:
     """What is wrong with the settings. What could not be read has its default, or stays as it was."""
     title = "A setting could not be read." if len(problems) == 1 else f"{len(problems)} settings could not be read."
     return Notice("problems", title, tuple(problems), ((SETTINGS, "settings"), (DISMISS, "close")), tone="warn")
+
+
+def said(sentence: str) -> Notice:
+    """A sentence that goes away by itself."""
+    return Notice("said", sentence)
 
 
 def pending_notice(changes: Sequence[str], elsewhere: bool) -> Notice:

@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from spark_chat.tui import commands
 from spark_chat.tui.composer import Composer
-from spark_chat.tui.quitting import HINT, Quitting, Wish
+from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
 from spark_chat.tui.widgets.badge import BadgeWidget
 from spark_chat.tui.widgets.header import Header
@@ -90,7 +90,7 @@ class ChatScreen(Screen[None]):
         if wish is Wish.STOP:
             self.spark.session.stop()
         elif wish is Wish.WARN:
-            self.app.notify(HINT, timeout=2)
+            self.view.say(HINT, AGAIN_WITHIN_S)
         elif wish is Wish.QUIT:
             self.spark.run_command("quit")
 

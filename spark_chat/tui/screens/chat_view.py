@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from textual.timer import Timer
+
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Snapshot
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 LIVE_EVERY_S = 0.25
 """The meters follow an answer at this step; faster can't be read and costs the engine's cores."""
+
+
+SAID_FOR_S = 6.0
+"""A sentence that goes away by itself does so after this long."""
 
 
 def short_name(model: str) -> str:
@@ -49,6 +55,7 @@ class ChatView:
         self._numbers: AnswerNumbers | None = None
         self._trails = (Trail(), Trail())
         self._live_at = 0.0
+        self._saying: Timer | None = None
         self.machine = ""
         self.memory_all: int | None = None
 
@@ -180,6 +187,13 @@ class ChatView:
         self._dismissed.discard(notice.name)
         self.show_notices()
 
+    def say(self, sentence: str, seconds: float = SAID_FOR_S) -> None:
+        """A sentence that goes away by itself; the newest takes the place of the one before."""
+        if self._saying is not None:
+            self._saying.stop()
+        self.put(notices.said(sentence))
+        self._saying = self._screen.set_timer(seconds, lambda: self.take_down("said"))
+
     def take_down(self, name: str) -> None:
         if self._own.pop(name, None):
             self.show_notices()
@@ -215,8 +229,9 @@ class ChatView:
         if engine is not None and engine.name not in self._dismissed:
             found.append(engine)
         if self._overflow is not None:
-            found.insert(0, notices.overflow_notice(self._overflow))
+            found.append(notices.overflow_notice(self._overflow))
         else:
             self._dismissed.discard("overflow")
         found += self._own.values()
+        found.sort(key=lambda notice: notices.ORDER.index(notice.name))
         self._screen.query_one(NoticePanel).show(tuple(found))
