@@ -24,6 +24,8 @@ class Choices:
         self.first = resolved.settings
         self.resolved = resolved
         self.problems: tuple[str, ...] = tuple(map(str, resolved.problems))
+        self.theme_problems: tuple[str, ...] = ()
+        """What was wrong with theme files at the start."""
         self._seen = self._signature()
 
     def _signature(self) -> Signature | None:

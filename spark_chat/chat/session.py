@@ -205,7 +205,7 @@ class Session:
     def _begun(self, exchange: Exchange) -> None:
         if exchange.stage is not Stage.QUEUED:
             return
-        exchange.stage = Stage.ANSWERING
+        exchange.stage, exchange.began = Stage.ANSWERING, True
         exchange.model = self.snapshot.recipe.model.name if self.snapshot.recipe else ""
         if self.keeper:
             self.keeper.started(exchange)

@@ -60,7 +60,7 @@ class Actions:
         elif not text:
             self._app.say("There is nothing to copy yet.")
         else:
-            self._app.copy(text)
+            self._app.copy_to_clipboard(text)
 
     # ------------------------------------------------------------------ the engine
 
@@ -89,6 +89,9 @@ class Actions:
         self._app.chat.view.tell_dropped(dropped)
 
     def _accept_resume(self) -> None:
+        self.action_resume()
+
+    def action_resume(self) -> None:
         self._app.run_worker(self._app.opening.resume(), name="resume", exclusive=True, group="resume")
 
     # ------------------------------------------------------------------ screens

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
-from textual.app import App
 from textual.screen import Screen
 
 from spark_chat.chat.choices import Choices
 from spark_chat.chat.session import Session
 from spark_chat.tui.actions import Actions
+from spark_chat.tui.copying import CopyingApp
 from spark_chat.tui.messages import RestartWanted, SettingChanged
 from spark_chat.tui.opening import Opening
 from spark_chat.tui.screens.chat import ChatScreen
+from spark_chat.tui.terminal import end_on_signals
+from spark_chat.tui.themes import load as load_themes
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -42,7 +45,7 @@ def _command_table() -> type[Provider]:
     return CommandTable
 
 
-class SparkApp(App[int]):
+class SparkApp(CopyingApp[int]):
     """`engine`: makes the engine's driver for a listener. `clock`: monotonic seconds. Tests give their own."""
 
     TITLE = "spark-chat"
@@ -72,7 +75,21 @@ class SparkApp(App[int]):
     def get_default_screen(self) -> Screen[Any]:
         return self.chat
 
+    def on_load(self) -> None:
+        found = load_themes()
+        for theme in found.themes.values():
+            self.register_theme(theme)
+        self.choices.theme_problems = found.problems
+        self.use_theme(self.resolved.settings.ui.theme)
+
+    def use_theme(self, name: str) -> None:
+        """Switch to a theme, where there is one of that name."""
+        if name in self.available_themes and name != self.theme:
+            self.theme = name
+
     def on_mount(self) -> None:
+        end_on_signals(self, self.opening.leave)
+        self.theme_changed_signal.subscribe(self, self.opening.keep_theme)
         self.call_after_refresh(self.run_worker, self.opening.open(), name="open")
 
     # ------------------------------------------------------------------ the engine
@@ -135,12 +152,11 @@ class SparkApp(App[int]):
         if self.screen is self.chat:
             self.chat.view.say(sentence)
         else:
-            self.notify(sentence, markup=False)
+            super().notify(sentence, markup=False)
 
-    def copy(self, text: str) -> None:
-        """To the clipboard."""
-        self.copy_to_clipboard(text)
-        self.say(f"Copied {len(text):,} characters.")
+    def notify(self, message: str, **about: Any) -> None:
+        """Above the composer, never over it."""
+        self.say(message)
 
     def show_screen(self, kind: type[Screen[Any]]) -> None:
         """Open a screen over the chat, once."""
@@ -153,8 +169,13 @@ class SparkApp(App[int]):
 
 def run(resolved: Resolved) -> int:
     """Open the chat. Returns the exit code."""
+    from spark_chat.tui.terminal import refusal
     from spark_chat.tui.tty_driver import TtyDriver
 
+    why_not = refusal()
+    if why_not is not None:
+        print(why_not, file=sys.stderr)
+        return 2
     app = SparkApp(resolved, terminal=TtyDriver)
     code = app.run(mouse=resolved.settings.ui.mouse)
     return app.return_code or 0 if code is None else code

@@ -6,11 +6,15 @@ Nothing here runs before the screen was drawn once, and what is slow runs in a t
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spark_chat.tui import notices
+from spark_chat.tui.messages import SettingChanged
 
 if TYPE_CHECKING:
+    from textual.theme import Theme
+
     from spark_chat.chat.engine_room import EngineRoom
     from spark_chat.history.message import Offer
     from spark_chat.tui.app import SparkApp
@@ -55,10 +59,17 @@ class Opening:
     def tell_problems(self) -> None:
         """Put up what is wrong with the settings, or take it down."""
         choices, view = self._app.choices, self._app.chat.view
-        if choices.problems:
-            view.put(notices.problems_notice(choices.problems))
+        problems = (*choices.problems, *choices.theme_problems)
+        if problems:
+            view.put(notices.problems_notice(problems))
         else:
             view.take_down("problems")
+
+    def keep_theme(self, theme: Theme) -> None:
+        """A theme that was picked is saved, as any other setting."""
+        app = self._app
+        if theme.name != app.choices.resolved.settings.ui.theme:
+            app.post_message(SettingChanged("ui.theme", theme.name))
 
     # ------------------------------------------------------------------ what was typed and received
 
@@ -106,16 +117,19 @@ class Opening:
             app.session.keeper.draft(text)
 
     def begun(self) -> None:
-        """A prompt was sent: the draft that was found is spent."""
-        if self._offer is not None and self._app.journal is not None and self._offer.draft:
-            self._app.journal.draft(self._offer.conversation, "")
-            self._offer = None
+        """A prompt was sent: the draft that was found is spent, and the offer is no longer pressed on anyone."""
+        self._app.chat.view.take_down("resume")
+        offer, journal = self._offer, self._app.journal
+        if offer is not None and journal is not None and offer.draft:
+            journal.draft(offer.conversation, "")
+            self._offer = replace(offer, draft="")
 
     async def resume(self) -> None:
         """Go on with the conversation that was offered."""
         app, offer = self._app, self._offer
         app.chat.view.take_down("resume")
         if offer is None or app.journal is None:
+            app.say("There is no earlier conversation.")
             return
         from spark_chat.chat.keeping import restored
 

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.widgets import Static
 
 from spark_chat.tui import commands
 from spark_chat.tui.composer import Composer
 from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
+from spark_chat.tui.transcript import Transcript
 from spark_chat.tui.widgets.badge import BadgeWidget
 from spark_chat.tui.widgets.header import Header
 from spark_chat.tui.widgets.meters import Meters
 from spark_chat.tui.widgets.notice import NoticePanel
 from spark_chat.tui.widgets.proof import ProofPanel
-from spark_chat.tui.widgets.simple_transcript import Transcript
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
@@ -43,7 +45,7 @@ class ChatScreen(Screen[None]):
     """One conversation."""
 
     AUTO_FOCUS = "Prompt"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-normal"), (100, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (70, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = command_bindings()
 
@@ -55,10 +57,12 @@ class ChatScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Header()
         yield ProofPanel()
-        yield Transcript()
+        yield Transcript(follow=self.spark.resolved.settings.ui.follow)
         yield NoticePanel()
         yield Meters()
-        yield Composer()
+        with Horizontal(id="write"):
+            yield Static("›", id="write-mark")
+            yield Composer()
 
     @property
     def spark(self) -> SparkApp:
@@ -102,7 +106,7 @@ class ChatScreen(Screen[None]):
         """ctrl+c over selected text."""
         text = self.get_selected_text()
         if text:
-            self.spark.copy(text)
+            self.spark.copy_to_clipboard(text)
             self.clear_selection()
 
     # ------------------------------------------------------------------ the composer
@@ -122,7 +126,7 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.CopyWanted)
     def _copy(self, event: Composer.CopyWanted) -> None:
-        self.spark.copy(event.text)
+        self.spark.copy_to_clipboard(event.text)
 
     @on(Composer.DraftChanged)
     def _draft(self, event: Composer.DraftChanged) -> None:

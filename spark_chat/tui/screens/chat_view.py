@@ -13,11 +13,19 @@ from spark_chat.driver.snapshot import Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 from spark_chat.tui import notices
+from spark_chat.tui.transcribing import (
+    end_line,
+    entries_of,
+    failure_text,
+    short_name,
+    thought_note,
+    transcript_state,
+)
+from spark_chat.tui.transcript import Transcript
 from spark_chat.tui.widgets.header import Header, Title
 from spark_chat.tui.widgets.meters import Meters, Trail, readings
 from spark_chat.tui.widgets.notice import Notice, NoticePanel
 from spark_chat.tui.widgets.proof import About, ProofPanel
-from spark_chat.tui.widgets.simple_transcript import Transcript
 
 if TYPE_CHECKING:
     from spark_chat.tui.screens.chat import ChatScreen
@@ -28,12 +36,6 @@ LIVE_EVERY_S = 0.25
 
 SAID_FOR_S = 6.0
 """A sentence that goes away by itself does so after this long."""
-
-
-def short_name(model: str) -> str:
-    """A model's name as an answer's label: its first word, `SmolLM2` of `SmolLM2-135M-Instruct.Q4_1`."""
-    word = model.strip().replace("_", "-").replace(" ", "-").partition("-")[0]
-    return word[:12] or "model"
 
 
 def engine_name(snapshot: Snapshot) -> str:
@@ -80,7 +82,7 @@ class ChatView:
         self._show_meters()
 
     def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None:
-        self._transcript.append(exchange.id, text, reasoning)
+        self._transcript.append(exchange.id, text, reasoning, thought_note(numbers))
         self._numbers = numbers
         if self._screen.spark.accessible:
             return
@@ -93,8 +95,14 @@ class ChatView:
 
     def ended(self, exchange: Exchange) -> None:
         self._transcript.set_queued(exchange.id, False)
-        self._transcript.finish(exchange.id, exchange.numbers, exchange.failure)
-        self._numbers = exchange.numbers
+        if exchange.began:
+            line, note = end_line(exchange), thought_note(exchange.numbers)
+            self._transcript.finish(exchange.id, line, transcript_state(exchange), note)
+            self._numbers = exchange.numbers
+        elif exchange.stage is Stage.STOPPED:
+            self._transcript.add_notice("info", "Taken back, not sent. The up key brings it back.")
+        if exchange.failure is not None and exchange.failure.code != "overflow":
+            self._transcript.add_notice("error", failure_text(exchange.failure))
         self._show_meters()
         self.show_notices()
 
@@ -112,7 +120,8 @@ class ChatView:
 
     def restored(self, conversation: Conversation) -> None:
         """Another conversation stands there now."""
-        self._transcript.restore(conversation)
+        self._transcript.clear()
+        self._transcript.restore(entries_of(conversation))
         self._numbers = None
         self._show_meters()
         self.show_notices()
@@ -121,13 +130,13 @@ class ChatView:
         """So many of the oldest turns are no longer sent."""
         if count:
             turns = "The oldest turn is" if count == 1 else f"The {count} oldest turns are"
-            self._transcript.add_notice(f"{turns} no longer sent to the model. They stay here and on disk.")
+            self._transcript.add_notice("info", f"{turns} no longer sent to the model. They stay here and on disk.")
 
     def use(self, settings: Settings, elsewhere: bool) -> None:
         """The settings in force changed."""
         app = self._screen.spark
-        if settings.ui.theme in app.available_themes:
-            app.theme = settings.ui.theme
+        self._transcript.follow = settings.ui.follow
+        app.use_theme(settings.ui.theme)
         pending = app.room.pending if app.room else ()
         if pending:
             self.put(notices.pending_notice([str(change) for change in pending], elsewhere))
@@ -156,7 +165,7 @@ class ChatView:
         snapshot = app.session.snapshot
         recipe = snapshot.recipe
         title = Title(
-            recipe.model.name if recipe else "",
+            recipe.model.name.removesuffix(".gguf") if recipe else "",
             engine_name(snapshot),
             self.machine,
             len(app.room.pending) if app.room else 0,

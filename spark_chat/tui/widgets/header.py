@@ -16,6 +16,8 @@ from spark_chat.tui.plain import one_line
 from spark_chat.tui.widgets.badge import LABEL, SHORT, WORD, BadgeWidget, badge_text
 
 NAME = "spark-chat"
+PADDING = 2
+"""Cells left and right, from 40 columns on."""
 LEAST_TITLE = 24
 """Cells the title keeps on a shared line; under that the badges get a line of their own."""
 
@@ -73,7 +75,7 @@ class Fold:
 
 def fold(badges: tuple[Badge, ...], title: Title, width: int, height: int) -> Fold:
     """The most that `width` x `height` cells allow: one line with words or labels, two lines, marks only."""
-    inside = max(1, width - 2)
+    inside = max(1, width - (2 * PADDING if width >= 40 else 2))
     full = cell_len(title_text(title, 10_000).plain)
     for detail in (WORD, LABEL):
         taken = sum(cell_len(badge_text(badge, detail)) + 2 for badge in badges)

@@ -15,6 +15,8 @@ from spark_chat.meters.numbers import AnswerNumbers
 
 BARS = "▁▂▃▄▅▆▇█"
 GIB = 1 << 30
+HINT = "enter send · ctrl+p commands"
+"""Stands at the right end where there is room."""
 SAMPLES = 12
 """Points kept for a sparkline: a handful of seconds at the rate the meters are refreshed."""
 
@@ -160,4 +162,7 @@ class Meters(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        return meters_text(self.readings, self.content_size.width)
+        width = self.content_size.width
+        line = meters_text(self.readings, width)
+        gap = width - line.cell_length - len(HINT)
+        return Content.assemble(line, " " * gap, (HINT, "dim")) if gap >= 4 else line

@@ -52,7 +52,9 @@ def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> 
     middle: list[Content] = []
     for line in notice.body:
         middle += _wrapped(Content(f"  {one_line(line)}"), width)
-    quoted = [Content.assemble((f"  │ {one_line(line)}", "dim")).truncate(width, ellipsis=True) for line in notice.quoted]
+    quoted = [
+        Content.assemble((f"  │ {one_line(line)}", "dim")).truncate(width, ellipsis=True) for line in notice.quoted
+    ]
     room = max(0, lines - len(head) - len(keys))
     body = middle[:room]
     tail = quoted[-(room - len(body)) :] if room > len(body) else []
