@@ -61,9 +61,9 @@ class Choices:
 
         Raises SettingsError with a sentence; the file is then as it was.
         """
-        from spark_chat.settings.edit import UNSET
         from spark_chat.settings.problem import CannotSave
         from spark_chat.settings.save import save
+        from spark_chat.settings.tree import UNSET
         from spark_chat.settings.values import read
 
         path = self.resolved.path

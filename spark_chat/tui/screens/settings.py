@@ -83,7 +83,8 @@ class SettingsScreen(Screen[None]):
         width = max(20, listing.scrollable_content_region.width - 2)
         options: list[Option] = []
         for section, about in sections():
-            options.append(Option(Content.assemble((section, "bold"), (f"  {about}", "dim")), disabled=True))
+            title = Content.assemble((section, "bold"), (f"  {about}", "dim")).truncate(width, ellipsis=True)
+            options.append(Option(title, disabled=True))
             for row in rows():
                 if row.key.startswith(f"{section}."):
                     options.append(Option(row_text(self._view(row), width), id=row.key))

@@ -121,12 +121,15 @@ def readings(
         speed = numbers.live_tok_s if live and numbers.live_tok_s is not None else numbers.decode_tok_s
         accept = numbers.live_accept_length if live and numbers.live_accept_length else numbers.accept_length
     statistics = snapshot.statistics
+    used = snapshot.context_used
+    if live and numbers is not None and numbers.prompt_tokens is not None:
+        used = numbers.prompt_tokens + numbers.tokens
     return Readings(
         tok_s=speed,
         accept=accept,
         tok_s_trail=tuple(trails[0]),
         accept_trail=tuple(trails[1]),
-        context_used=snapshot.context_used,
+        context_used=used,
         context=snapshot.ready.context if snapshot.ready else None,
         memory=statistics.memory_bytes if statistics else None,
         memory_all=memory_all,
