@@ -24,7 +24,10 @@ class Answering:
         if isinstance(event, Delta):
             return Piece(self.prompt.id, event.text, event.reasoning, numbers())
         if isinstance(event, Done):
-            return Answered(self.prompt.id, numbers(), settings_used=self.prompt.settings_used())
+            return Answered(
+                self.prompt.id, numbers(), settings_used=self.prompt.settings_used(),
+                engine_figures=event.timings.engine,
+            )  # fmt: skip
         if isinstance(event, Failed):
             return Answered(self.prompt.id, numbers(), event, self.prompt.settings_used())
         return None

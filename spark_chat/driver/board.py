@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from spark_chat.engine.protocol import Ready
 from spark_chat.meters.numbers import Counters
 from spark_chat.optimizations import judge
@@ -43,6 +45,14 @@ def watched(badges: tuple[Badge, ...], counters: Counters) -> tuple[Badge, ...]:
 def gone(badges: tuple[Badge, ...], why: str) -> tuple[Badge, ...]:
     """Once the engine is gone or did not come up."""
     return tuple(judge.not_running(badge, why) for badge in badges)
+
+
+def stopped(badges: tuple[Badge, ...]) -> tuple[Badge, ...]:
+    """Once the engine was stopped for what was not seen: those that were seen say so."""
+    reason = "It was seen at work, but the engine was stopped."
+    return tuple(
+        replace(badge, state=State.FAILED, reason=reason) if badge.state is State.ACTIVE else badge for badge in badges
+    )
 
 
 def marked(badges: tuple[Badge, ...], saved: Settings) -> tuple[Badge, ...]:

@@ -222,7 +222,8 @@ class Driver:
         missing = board.not_seen(self._judged) if recipe.strict else ""
         self._change(ready=event, ready_s=self._session.ready_s, progress=None)
         if missing:
-            self._fail(failure.of_strict(missing), keep_badges=True)
+            self._judged = board.stopped(self._judged)
+            self._fail(failure.of_strict(missing), log=())
         else:
             self._change(phase=Phase.READY)
             self._show_badges()
@@ -253,15 +254,15 @@ class Driver:
         elif self._stopping is None:
             self._stopping = asyncio.create_task(self._client.stop())
 
-    def _fail(self, event: Failed, keep_badges: bool = False) -> None:
-        if not keep_badges:
-            self._judged = board.gone(self._judged, "The engine is not running.")
+    def _fail(self, event: Failed, log: Sequence[str] | None = None) -> None:
+        """`log`: its end, where the worker's own is not the one to show."""
+        self._judged = board.gone(self._judged, "The engine is not running.")
         good = self.last_good or self._last_run.read()
         if good is not None and (self._running is None or not board.pending(self._running, good)):
             good = None  # the same configuration: nothing to go back to
         self._change(
-            phase=Phase.FAILED, failure=event, log_end=tuple(self._client.log_end(LOG_LINES)), progress=None,
-            statistics=None, last_good=good,
+            phase=Phase.FAILED, failure=event, progress=None, statistics=None, last_good=good,
+            log_end=tuple(self._client.log_end(LOG_LINES) if log is None else log),
         )  # fmt: skip
         self._show_badges()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Protocol
 
 from spark_chat.meters.session import Stage
 from spark_chat.recipe.recipe import Recipe
+from spark_chat.settings.problem import CannotSave
 from spark_chat.settings.schema import Settings
 
 
@@ -22,13 +24,18 @@ class LastRun(Protocol):
 
 
 class StateFile:
-    """For this process's life only."""
-
-    def __init__(self) -> None:
-        self._settings: Settings | None = None
+    """In the app's own state.toml."""
 
     def read(self) -> Settings | None:
-        return self._settings
+        from spark_chat.settings.state import load_state
+
+        return load_state().ran
 
     def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:
-        self._settings = settings
+        from spark_chat.settings.state import State, save_state
+
+        times: dict[str, float] = {}
+        for stage in stages:  # a stage that came twice took what both took
+            times[stage.name] = round(times.get(stage.name, 0.0) + stage.seconds, 3)
+        with suppress(CannotSave):  # a full disk must not end the chat; the next start only knows less
+            save_state(State.of(settings, recipe.engine, recipe.model.name, times))

@@ -69,12 +69,14 @@ class Piece:
 @dataclass(frozen=True)
 class Answered:
     """The answer `id` is over. `failure` where it did not come to an end of its own: then nothing of the prompt is
-    lost, and it may be asked again. `settings_used`: by dotted key, what the answer depended on."""
+    lost, and it may be asked again. `settings_used`: by dotted key, what the answer depended on. `engine_figures`: the
+    engine's own figures of it, to stand beside ours in the proof panel."""
 
     id: str
     numbers: AnswerNumbers
     failure: Failed | None = None
     settings_used: dict[str, object] = field(default_factory=dict)
+    engine_figures: dict[str, object] = field(default_factory=dict)
 
 
 Update = Changed | Piece | Answered

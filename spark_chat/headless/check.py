@@ -38,12 +38,14 @@ class Driving(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """One answer: what came, and its numbers. `failure` where it did not come to an end of its own."""
+    """One answer: what came, and its numbers. `failure` where it did not come to an end of its own.
+    `engine_figures`: what the engine itself counted and timed."""
 
     text: str
     reasoning: str
     numbers: AnswerNumbers
     failure: Failed | None = None
+    engine_figures: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class _Gathered:
 
     def run(self, answered: Answered) -> Run:
         id = answered.id
-        return Run("".join(self.text[id]), "".join(self.reasoning[id]), answered.numbers, answered.failure)
+        text, reasoning = "".join(self.text[id]), "".join(self.reasoning[id])
+        return Run(text, reasoning, answered.numbers, answered.failure, answered.engine_figures)
 
 
 class Check:

@@ -82,6 +82,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "cold": numbers.cold,
         "text": run.text,
         "reasoning": run.reasoning,
+        "engine_figures": run.engine_figures,
     }
 
 
@@ -152,4 +153,5 @@ def exit_code(outcome: Outcome) -> int:
     if failure is None:
         return FINE if outcome.runs else ENGINE_FAILED
     key = str(failure.facts.get("key", ""))
-    return BAD_INPUT if failure.code == "overflow" or key.startswith("engine.") else ENGINE_FAILED
+    refused = failure.id is None and failure.code == "request"  # an engine argument that does not exist
+    return BAD_INPUT if refused or failure.code == "overflow" or key.startswith("engine.") else ENGINE_FAILED

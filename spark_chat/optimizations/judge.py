@@ -67,8 +67,9 @@ def starting(name: str, label: str, requested: bool, unavailable: str | None) ->
 
 
 def not_running(badge: Badge, why: str) -> Badge:
-    """The badge of an engine that did not come up or is gone: what was asked for is not there."""
-    if badge.state is State.UNAVAILABLE:
+    """The badge of an engine that did not come up or is gone: what was asked for is not there. One that had failed
+    before keeps its own reason."""
+    if badge.state in (State.UNAVAILABLE, State.FAILED):
         return badge
     state = State.FAILED if badge.requested else State.OFF
     return Badge(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from spark_chat.engine.protocol import Failed, Generate, Load, Proof, Turn
 from spark_chat.optimizations.optimization import Badge, State
 from spark_chat.recipe.problem import RecipeProblem
 from spark_chat.settings.schema import Settings
+from spark_chat.settings.state import load_state
 from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Listener, Script
 
 HELLO = (Turn("user", "Hello"),)
@@ -301,7 +303,8 @@ async def test_strict_refuses_what_is_not_seen(rig: Rig) -> None:
     await rig.driver.start(optimized(strict=True))
     snapshot = rig.driver.snapshot
     assert snapshot.phase is Phase.FAILED and snapshot.failure is not None
-    assert "Humming: needs SGLang" in snapshot.failure.why
+    assert "Humming: needs SGLang" in snapshot.failure.why and snapshot.log_end == ()
+    assert rig.badge("mtp").reason == "It was seen at work, but the engine was stopped."
     assert not rig.engine.alive
     await rig.driver.restart(optimized(strict=True, humming=False, fp8_head=False))
     assert rig.phase is Phase.READY
@@ -426,3 +429,26 @@ async def test_the_load_asks_for_no_optimization_that_cant_run(rig: Rig) -> None
     load = rig.engine.recipes[-1].load()
     assert isinstance(load, Load)
     assert load.optimizations == {"humming": False, "fp8_head": False, "mtp": True}
+
+
+async def test_what_ran_is_noted_in_the_apps_own_file(home: Path) -> None:
+    engine, listener = FakeEngine(), Listener()
+    driver = Driver(listener, machine=MACHINE, client_factory=engine.client, models=FakeModels())
+    await driver.start(optimized(draft_steps=5))
+    await driver.close()
+    noted = load_state()
+    assert noted.ran == optimized(draft_steps=5)
+    assert (noted.engine, noted.model) == ("llama.cpp", "small.gguf") and "weights" in noted.stages
+    engine.script.start_failure = "It broke."
+    again = Driver(listener, machine=MACHINE, client_factory=engine.client, models=FakeModels())
+    await again.start(Settings())
+    assert again.snapshot.last_good == optimized(draft_steps=5)
+    await again.close()
+
+
+async def test_a_disk_that_cant_be_written_does_not_end_the_chat(home: Path) -> None:
+    (home / "state").write_text("in the way")
+    driver = Driver(Listener(), machine=MACHINE, client_factory=FakeEngine().client, models=FakeModels())
+    await driver.start(Settings())
+    assert driver.snapshot.phase is Phase.READY
+    await driver.close()

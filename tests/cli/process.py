@@ -1,0 +1,58 @@
+"""`spark-chat` as a process of its own, for the tests that look at exit codes, streams and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120
+
+
+def spawn(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    """Running, with pipes at all three ends."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen([sys.executable, "-m", "spark_chat", *arguments], env=environment, cwd="/", **streams)
+
+
+class Finished:
+    """Exit code, stdout and stderr."""
+
+    def __init__(self, process: subprocess.Popen[bytes], stdin: bytes = b"") -> None:
+        try:
+            out, err = process.communicate(stdin, timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+        self.code, self.out, self.err = process.returncode, out.decode(), err.decode()
+
+    @property
+    def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+def run(*arguments: str, stdin: bytes = b"") -> Finished:
+    """To its end."""
+    return Finished(spawn(*arguments), stdin)
+
+
+def signalled_at(process: subprocess.Popen[bytes], said: str, number: signal.Signals) -> Finished:
+    """Send `number` once a line of its stderr holds `said`."""
+    assert process.stderr is not None
+    seen = b""
+    for line in process.stderr:
+        seen += line
+        if said.encode() in line:
+            process.send_signal(number)
+            break
+    finished = Finished(process)
+    finished.err = seen.decode() + finished.err
+    return finished
