@@ -20,8 +20,9 @@ from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.llama_answer import Answer, Piece, merged, request
 from spark_chat.engine.llama_params import Plan, plan
 from spark_chat.engine.llama_proofs import proofs
-from spark_chat.engine.llama_steps import whole_steps
+from spark_chat.engine.llama_steps import counters, whole_steps
 from spark_chat.engine.protocol import AnyEvent, Generate, Load, Ready, Started
+from spark_chat.engine.reasoning import CLOSE, OPEN
 
 
 class LlamaEngine:
@@ -33,6 +34,9 @@ class LlamaEngine:
         self._speculative = False
         self._steps_before: list[int] = []
         self._stop = threading.Event()
+        self._answering = False
+        self._counters: dict[str, float] = {}
+        self._opened = {True: False, False: False}  # thinking wanted -> the prompt ends inside a thought
         self._facts: dict[str, Any] = {}
 
     # ------------------------------------------------------------ load
@@ -63,6 +67,9 @@ class LlamaEngine:
         self._speculative = active or bool(implementations)
         context = llama_log.context(lines) or self._plan.context
         thinking = llama_log.thinking(lines)
+        template = str(self._plan.params.chat_template or model.metadata.get("tokenizer.chat_template", ""))
+        if not thinking and OPEN in template:
+            self._opened = {wanted: self._ends_in_thought(wanted) for wanted in (True, False)}
         self._facts = {
             "architecture": model.architecture,
             "model_name": model.name,
@@ -92,12 +99,13 @@ class LlamaEngine:
         if not command.messages:
             raise EngineFailure("request", "There is no prompt to answer.", remedy="Write one.")
         assert self._plan is not None
-        answer = Answer(command.id, self._speculative, adaptive=self._plan.kind == "MTP")
+        opened = self._opened[command.thinking]
+        answer = Answer(command.id, self._speculative, adaptive=self._plan.kind == "MTP", opened=opened)
         call = _Call(self._server, request(command), self._stop)
         self._stop.clear()
         yield Started(id=command.id, time=time.monotonic())
         call.start()
-        first = True
+        first = self._answering = True
         try:
             while not call.over:
                 pieces: list[Piece] = []
@@ -111,25 +119,49 @@ class LlamaEngine:
         finally:
             self._stop.set()  # an error or a closed generator must not leave it running
             await call.joined()
+            self._answering = False
         if call.error is not None:
             raise call.error
+        rest = answer.rest(call.ended_at)
+        if rest is not None:
+            yield answer.delta([rest])
         yield answer.done(call.ended_at, await self._whole_steps())
 
     async def _whole_steps(self) -> list[int] | None:
         """Steps with a draft in the answer that just ended, as the server counted them; None without speculation."""
         if not self._speculative:
             return None
-        text = await asyncio.to_thread(self._server.handle_metrics)
-        now = whole_steps(text if isinstance(text, str) else "")
+        now = whole_steps(await asyncio.to_thread(self._metrics))
         before, self._steps_before = self._steps_before, now
         before = before + [0] * (len(now) - len(before))
         return [late - early for late, early in zip(now, before, strict=False)]
+
+    def _ends_in_thought(self, thinking: bool) -> bool:
+        """Whether the template's prompt leaves a thought open, told from a prompt that it made."""
+        seen: list[Any] = []
+        body = {
+            "messages": [{"role": "user", "content": "."}],
+            "max_tokens": 0,
+            "verbose": True,
+            "response_fields": ["prompt"],
+            "chat_template_kwargs": {"enable_thinking": thinking},
+        }
+        self._server.handle_chat_completions(body, seen.append)
+        prompt = str(seen[0].get("__verbose", {}).get("prompt", "")) if seen and isinstance(seen[0], dict) else ""
+        return prompt.rfind(OPEN) > prompt.rfind(CLOSE)
+
+    def _metrics(self) -> str:
+        text = self._server.handle_metrics()
+        return text if isinstance(text, str) else ""
 
     def abort(self, id: str) -> None:
         self._stop.set()
 
     def statistics(self) -> dict[str, Any]:
-        return {}
+        """llama.cpp's own counters since the start, as they stood when the last answer ended."""
+        if not self._answering:
+            self._counters = counters(self._metrics())
+        return self._counters
 
     def close(self) -> None:
         self._stop.set()  # the process ends right after, and with it all threads

@@ -8,6 +8,7 @@ from typing import Any
 from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.llama_steps import Counts, Steps
 from spark_chat.engine.protocol import Delta, Done, FinishReason, Generate, Timings, Usage
+from spark_chat.engine.reasoning import ReasoningSplitter
 
 MERGED = 256 * 1024
 """Characters that one Delta holds at most before the next one begins: far below the frame's bound."""
@@ -48,18 +49,24 @@ class Piece:
 
 @dataclass
 class Answer:
-    """Follows one answer. `speculative`: whether speculation is set up; `adaptive`: whether its length changes."""
+    """Follows one answer. `speculative`: whether speculation is set up; `adaptive`: whether its length changes;
+    `opened`: the prompt ends inside a thought, and llama.cpp does not tell the two apart for this template."""
 
     id: str
     speculative: bool
     adaptive: bool = False
+    opened: bool = False
     steps: Steps = field(default_factory=Steps)
     timings: dict[str, Any] = field(default_factory=dict)
     ended: bool = False
     _finish: FinishReason = "abort"
     _reasoning_ids: int = 0
     _seen_text: bool = False
+    _seen_any: bool = False
     _prompt_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        self._splitter = ReasoningSplitter(self.opened)
 
     def take(self, chunk: dict[str, Any], time: float) -> Piece | None:
         """One chunk, in order. Raises EngineFailure where it is an error."""
@@ -74,7 +81,19 @@ class Answer:
             self._prompt_tokens = progress.get("total")
         choice: dict[str, Any] = next(iter(chunk.get("choices") or ()), {})
         delta = choice.get("delta") or {}
-        text, reasoning = delta.get("content") or "", delta.get("reasoning_content") or ""
+        thought, text = self._splitter.feed(delta.get("content") or "")
+        return self._piece(text, (delta.get("reasoning_content") or "") + thought, time, choice, chunk)
+
+    def rest(self, time: float) -> Piece | None:
+        """What was held back as the possible start of a tag, once no more chunks will come."""
+        thought, text = self._splitter.end()
+        return self._piece(text, thought, time, {}, {}) if thought or text else None
+
+    def _piece(
+        self, text: str, reasoning: str, time: float, choice: dict[str, Any], chunk: dict[str, Any]
+    ) -> Piece | None:
+        if reasoning and not self._reasoning_ids:
+            reasoning = reasoning.lstrip("\n")
         if reasoning:
             self._reasoning_ids = self.steps.ids
         if text and not self._seen_text:
@@ -83,8 +102,9 @@ class Answer:
                 self._reasoning_ids = self.steps.ids - 1  # what closed the thinking counts to it
         if choice.get("finish_reason"):
             self._end(choice["finish_reason"], chunk.get("__verbose") or {})
-        if not text and not reasoning:
-            return None
+        if not text and not reasoning and (self._seen_any or not self.steps.ids):
+            return None  # but the first id is told at once, even where its text is held back
+        self._seen_any = True
         return Piece(text, reasoning, self.steps.counts(), self.steps.last_draft if self.adaptive else None, time)
 
     def _end(self, reason: str, verbose: dict[str, Any]) -> None:
@@ -95,7 +115,7 @@ class Answer:
             self._finish = "context"
         else:
             self._finish = "length"
-            self.steps.whole()
+            self.steps.end_uncut()
         if self._reasoning_ids and not self._seen_text:
             self._reasoning_ids = self.steps.ids
 
@@ -117,6 +137,8 @@ class Answer:
 
     def done(self, time: float, whole_steps: list[int] | None) -> Done:
         """`whole_steps`: the server's own count for this answer (see `Steps.histogram`)."""
+        if self.ended and whole_steps:
+            self.steps.settle(sum(whole_steps))
         counts = self.steps.counts()
         cached, fresh = int(self.timings.get("cache_n", 0)), int(self.timings.get("prompt_n", 0))
         histogram = self.steps.histogram(whole_steps if self.ended else None) if self.speculative else None

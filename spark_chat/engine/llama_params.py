@@ -32,6 +32,12 @@ SPARE = 512 * 1024 * 1024
 """Bytes beside weights and KV cache: compute buffers, this process, the chat."""
 BATCH = 256
 """Prompt tokens a decode call: an abort takes effect between two calls."""
+NGRAM = (16, 1, 16)
+"""n_match, n_min, n_max: a draft starts after a match of so many ids, and holds that many.
+
+Short ones: on a CPU a refused draft costs about half a step, and llama.cpp's own 48 to 64 at a time made prose that
+repeats a little slower than no drafting at all.
+"""
 PROMPT_CACHE_MIB = 512
 """llama.cpp's cache of older conversations' KV; its own default is 8 GiB."""
 
@@ -118,10 +124,6 @@ def _speculate(command: Load, model: GgufFacts, native: Any, params: Any) -> str
     ngram = params.speculative.ngram_mod
     ngram.n_match, ngram.n_min, ngram.n_max = NGRAM
     return "n-gram"
-
-
-NGRAM = (24, 1, 64)
-"""n_match, n_min, n_max: drafts start after a match of so many ids, and hold that many."""
 
 
 def _context(command: Load, model: GgufFacts, facts: dict[str, Any], params: Any, native: Any) -> int:

@@ -39,7 +39,10 @@ def _mtp(command: Load, planned: Plan, model: GgufFacts, lines: list[str], reada
     if kind == "n-gram":
         ngram = planned.params.speculative.ngram_mod
         facts["parameters"] = {"n_match": ngram.n_match, "n_min": ngram.n_min, "n_max": ngram.n_max}
-        facts["note"] = "Told from the server's log; drafts are counted once text repeats. draft_steps does not apply."
+        facts["note"] = (
+            "Told from the server's log; drafts are counted once text repeats, text of earlier answers included. "
+            "draft_steps does not apply."
+        )
     elif kind == "MTP":
         facts["parameters"] = {"n_max": planned.params.speculative.draft.n_max}
     if not readable:

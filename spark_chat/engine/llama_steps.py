@@ -69,9 +69,16 @@ class Steps:
             self._left = 0
         self.ids, self._grown, self._drafted, self._moment = ids, grown, drafted, moment
 
-    def whole(self) -> None:
+    def end_uncut(self) -> None:
         """The answer ended where no step can be cut: at max_tokens, which llama.cpp never drafts past."""
         self._left = 0
+
+    def settle(self, drafted: int) -> None:
+        """The answer ended, and the engine counted `drafted` steps with a draft: no fewer steps can there have been.
+
+        Where every step has a draft, as with a model's own block, that alone gives the ids that were cut.
+        """
+        self._left = max(self._left, self._grown + drafted + 1 - self.ids)
 
     def counts(self) -> Counts:
         """So far. Within a step its ids that have not come yet count as cut."""
@@ -106,6 +113,16 @@ class Steps:
             bars.pop()
         agrees = bars[0] >= 0 and sum(index * steps for index, steps in enumerate(bars)) == counts.accepted
         return bars if agrees else None
+
+
+def counters(metrics: str) -> dict[str, float]:
+    """llama.cpp's metrics text -> its totals by name; `n_decode_total` counts calls: prefill batches and steps."""
+    found = {}
+    for line in metrics.splitlines():
+        name, _, value = line.rpartition(" ")
+        if not line.startswith("#") and "{" not in name and name.endswith("_total"):
+            found[name.rpartition(":")[2]] = float(value)
+    return found
 
 
 def whole_steps(metrics: str) -> list[int]:
