@@ -30,6 +30,11 @@ class Inbox(Generic[Message]):
         self._held = 0
         self._skipping = False
 
+    @property
+    def held(self) -> int:
+        """Bytes of the unfinished frame that are kept."""
+        return self._held
+
     def feed(self, data: bytes) -> list[Message | ProtocolError]:
         """The messages that `data` completes, in order."""
         found: list[Message | ProtocolError] = []
