@@ -58,6 +58,8 @@ class Exchange:
     reasoning: Gathered = field(default_factory=Gathered)
     numbers: AnswerNumbers | None = None
     failure: Failed | None = None
+    began: bool = False
+    """Whether the engine ever began to answer it."""
 
     def end(self, numbers: AnswerNumbers, failure: Failed | None) -> None:
         """The answer is over, with these numbers."""

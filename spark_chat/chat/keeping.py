@@ -44,7 +44,7 @@ class Keeping:
         state = states.get(exchange.stage, "failed")
         if exchange.id in self._started:
             self._started.discard(exchange.id)
-            self._journal.finish(answer_id(exchange), state, exchange.numbers)
+            self._journal.finish(answer_id(exchange), state, exchange.numbers, {"model": exchange.model})
         else:
             self._journal.finish(exchange.id, state, conversation=self._conversation.id)
 
@@ -66,7 +66,8 @@ def restored(kept: Kept) -> Conversation:
             exchange = asked[message.parent]
             exchange.answer, exchange.reasoning = Gathered(message.text), Gathered(message.reasoning)
             stages = {"done": Stage.DONE, "failed": Stage.FAILED}
-            exchange.stage = stages.get(message.state, Stage.STOPPED)
+            exchange.stage, exchange.began = stages.get(message.state, Stage.STOPPED), True
+            exchange.model = str(message.settings.get("model", ""))
             exchange.numbers = numbers(message.numbers)
     return conversation
 

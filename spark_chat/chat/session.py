@@ -76,6 +76,8 @@ class Session:
         self.engine: Engine | None = None
         self.keeper: Keeper | None = None
         self.overflow: Overflow | None = None
+        self.thinking = settings.sampling.thinking
+        """Whether the model may reason: of this sitting, whatever is saved."""
         self._running: Exchange | None = None
         self._left: dict[str, Exchange] = {}
         """Answers that were still being stopped when their conversation was left."""
@@ -181,7 +183,8 @@ class Session:
         exchange = self._running = waiting[0]
         self._queued_s[exchange.id] = self._clock() - self._typed.pop(exchange.id, self._clock())
         messages = self.conversation.turns(exchange, self.settings.sampling.system_prompt)
-        self.engine.ask(exchange.id, messages, self.settings)
+        sampling = replace(self.settings.sampling, thinking=self.thinking)
+        self.engine.ask(exchange.id, messages, replace(self.settings, sampling=sampling))
 
     def update(self, update: Update) -> None:
         """Take in one update of the driver."""
@@ -202,7 +205,7 @@ class Session:
     def _begun(self, exchange: Exchange) -> None:
         if exchange.stage is not Stage.QUEUED:
             return
-        exchange.stage = Stage.ANSWERING
+        exchange.stage, exchange.began = Stage.ANSWERING, True
         exchange.model = self.snapshot.recipe.model.name if self.snapshot.recipe else ""
         if self.keeper:
             self.keeper.started(exchange)

@@ -1,4 +1,4 @@
-"""What the commands do. One method a row of the table of commands, plus opening and leaving."""
+"""What the commands do: one method for each action of the table of commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from spark_chat.tui import commands
 
 if TYPE_CHECKING:
-    from spark_chat.history.message import Offer
     from spark_chat.tui.app import SparkApp
 
 
@@ -17,117 +16,107 @@ class Actions:
 
     def __init__(self, app: SparkApp) -> None:
         self._app = app
-        self._offer: Offer | None = None
-        self._left = False
 
     def do(self, name: str, argument: str = "") -> None:
         """Do what the command `name` of the table says."""
         command = commands.find(name)
-        if command is None:
-            return
-        deed = getattr(self, f"{command.action}_")
-        deed(argument) if command.argument else deed()
+        if command is not None:
+            deed = getattr(self, f"action_{command.action}")
+            deed(argument) if command.argument else deed()
 
-    # ------------------------------------------------------------------ opening and leaving
+    # ------------------------------------------------------------------ the conversation
 
-    async def open(self) -> None:
-        """After the first refresh: the journal, what it offers, the engine."""
+    def action_new(self) -> None:
         app = self._app
-        await self._open_journal()
-        from spark_chat.chat.engine_room import EngineRoom
+        app.session.begin()
+        app.chat.view.restored(app.session.conversation)
+        app.chat.composer.focus()
 
-        room = app.room = EngineRoom(app.resolved, await asyncio.to_thread(self._import_driver))
-        app.session.attach(room.driver)
-        self._start(room.start())
-        machine = await asyncio.to_thread(self._machine)
-        app.chat.view.machine, app.chat.view.memory_all = machine
-        app.chat.view.changed(app.session.snapshot)
-
-    def _import_driver(self):  # type: ignore[no-untyped-def]
-        return self._app.make_driver()
-
-    @staticmethod
-    def _machine() -> tuple[str, int]:
-        from spark_chat.machine import machine
-
-        found = machine()
-        name = "GB10" if found.spark else found.gpu.name.removeprefix("NVIDIA ") if found.gpu else "CPU"
-        return name, found.memory_bytes
-
-    async def _open_journal(self) -> None:
-        from spark_chat.chat.keeping import Keeping
-        from spark_chat.history.journal import Journal
-        from spark_chat.locations import NoHome, history_file
-
-        app = self._app
-        path = None
-        if app.resolved.settings.ui.history:
-            try:
-                path = history_file()
-            except NoHome as error:
-                app.notify(str(error), severity="warning", markup=False)
-        app.journal = Journal(path, self._report)
-        app.session.keep(Keeping(app.journal, app.session.conversation))
-
-    def _report(self, sentence: str) -> None:
-        self._app.call_from_thread(self._app.notify, sentence, severity="warning", markup=False)
-
-    def _start(self, starting) -> None:  # type: ignore[no-untyped-def]
-        self._app.run_worker(starting, name="engine", group="engine", exclusive=True)
-
-    async def leave(self) -> None:
-        """Stop everything and go. What was typed and received is kept."""
-        if self._left:
-            return
-        self._left = True
-        app = self._app
-        app.chat.composer.flush_draft()
-        if app.room:
-            await app.room.driver.close()
-        if app.journal:
-            await asyncio.to_thread(app.journal.close)
-        app.exit(0)
-
-    def keep_draft(self, text: str) -> None:
-        """What stands in the composer, kept for the next start."""
-        if self._app.session.keeper:
-            self._app.session.keeper.draft(text)
-
-    def copy_text(self, text: str) -> None:
-        self._app.copy_to_clipboard(text)
-
-    # ------------------------------------------------------------------ commands
-
-    def new_(self) -> None:
-        self._app.session.begin()
-        self._app.chat.view.restored(self._app.session.conversation)
-
-    def stop_(self) -> None:
+    def action_stop(self) -> None:
         self._app.session.stop()
 
-    def clear_queue_(self) -> None:
-        self._app.session.clear_queue()
+    def action_clear_queue(self) -> None:
+        count = self._app.session.clear_queue()
+        self._app.say(f"{count} taken back; the up key recalls them." if count else "Nothing waits.")
 
-    def restart_(self) -> None:
-        if self._app.room:
-            self._start(self._app.room.restart())
+    def action_think(self, argument: str) -> None:
+        session = self._app.session
+        words = {"on": True, "off": False, "": not session.thinking}
+        if argument not in words:
+            self._app.say("It is /think on or /think off.")
+            return
+        session.thinking = words[argument]
+        self._app.say(
+            f"The model {'reasons' if session.thinking else 'answers without reasoning'} from the next prompt."
+        )
 
-    def quit_(self) -> None:
-        self._app.run_worker(self.leave(), name="leave")
+    def action_fold(self) -> None:
+        self._app.chat.view.toggle_reasoning()
 
-    def go_on_(self) -> None:
-        """Do what the topmost notice offers."""
-        wanted = self._app.chat.view.accept
-        if wanted:
-            getattr(self, f"_go_on_{wanted}")()
+    def action_copy(self, argument: str) -> None:
+        text = self._app.chat.view.text_to_copy(argument)
+        if text is None:
+            self._app.say("It is /copy, /copy all or /copy code.")
+        elif not text:
+            self._app.say("There is nothing to copy yet.")
+        else:
+            self._app.copy_to_clipboard(text)
 
-    def _go_on_confirm(self) -> None:
-        if self._app.room:
-            self._start(self._app.room.driver.confirm())
+    # ------------------------------------------------------------------ the engine
 
-    def _go_on_last_ran(self) -> None:
-        if self._app.room:
-            self._start(self._app.room.go_back())
+    def action_restart(self) -> None:
+        room = self._app.room
+        if room is not None:
+            self._app.chat.view.take_down("pending")
+            self._app.start(room.restart())
 
-    def _go_on_drop(self) -> None:
-        self._app.session.drop_oldest()
+    def action_go_on(self) -> None:
+        """Do what the topmost offer above the composer says."""
+        accept = self._app.chat.view.accept
+        if accept:
+            getattr(self, f"_accept_{accept}")()
+
+    def _accept_confirm(self) -> None:
+        if self._app.room is not None:
+            self._app.start(self._app.room.driver.confirm())
+
+    def _accept_last_ran(self) -> None:
+        if self._app.room is not None:
+            self._app.start(self._app.room.go_back())
+
+    def _accept_drop(self) -> None:
+        dropped = self._app.session.drop_oldest()
+        self._app.chat.view.tell_dropped(dropped)
+
+    def _accept_resume(self) -> None:
+        self.action_resume()
+
+    def action_resume(self) -> None:
+        self._app.run_worker(self._app.opening.resume(), name="resume", exclusive=True, group="resume")
+
+    # ------------------------------------------------------------------ screens
+
+    def action_help(self) -> None:
+        from spark_chat.tui.screens.help import HelpScreen
+
+        self._app.show_screen(HelpScreen)
+
+    def action_settings(self) -> None:
+        from spark_chat.tui.screens.settings import SettingsScreen
+
+        self._app.show_screen(SettingsScreen)
+
+    def action_theme(self, argument: str) -> None:
+        app = self._app
+        if not argument:
+            app.search_themes()
+        elif argument in app.available_themes:
+            app.theme = argument
+        else:
+            from spark_chat.settings.problem import nearest
+
+            near = nearest(argument, app.available_themes)
+            app.say(f"There is no theme {argument}." + (f" Did you mean {near}?" if near else " /theme lists them."))
+
+    def action_quit(self) -> None:
+        asyncio.create_task(self._app.opening.leave())  # noqa: RUF006  # kept by Opening

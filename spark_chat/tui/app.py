@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
+from textual import on
 from textual.screen import Screen
 
+from spark_chat.chat.choices import Choices
 from spark_chat.chat.session import Session
 from spark_chat.tui.actions import Actions
+from spark_chat.tui.copying import CopyingApp
+from spark_chat.tui.messages import RestartWanted, SettingChanged
+from spark_chat.tui.opening import Opening
 from spark_chat.tui.screens.chat import ChatScreen
+from spark_chat.tui.terminal import end_on_signals
+from spark_chat.tui.themes import load as load_themes
 
 if TYPE_CHECKING:
+    from textual.command import Provider
+    from textual.driver import Driver as Terminal
+
     from spark_chat.chat.engine_room import Driving, EngineRoom
     from spark_chat.driver.snapshot import Update
     from spark_chat.history.journal import Journal
@@ -22,31 +33,40 @@ if TYPE_CHECKING:
 Listener = Callable[["Update"], None]
 
 
-def _real_driver(listener: Listener) -> Driving:
+def _driver(listener: Listener) -> Driving:
     from spark_chat.driver.driver import Driver
 
     return Driver(listener)
 
 
-class SparkApp(App[int]):
-    """`driver`: makes the engine's driver for a listener. `clock`: monotonic seconds. Tests give their own."""
+def _command_table() -> type[Provider]:
+    from spark_chat.tui.palette import CommandTable
+
+    return CommandTable
+
+
+class SparkApp(CopyingApp[int]):
+    """`engine`: makes the engine's driver for a listener. `clock`: monotonic seconds. Tests give their own."""
 
     TITLE = "spark-chat"
     CSS_PATH = "spark.tcss"
-    ENABLE_COMMAND_PALETTE: ClassVar[bool] = True
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_command_table}
 
     def __init__(
         self,
         resolved: Resolved,
         *,
-        driver: Callable[[Listener], Driving] = _real_driver,
+        engine: Callable[[Listener], Driving] = _driver,
         clock: Callable[[], float] = time.monotonic,
+        terminal: type[Terminal] | None = None,
     ) -> None:
-        super().__init__()
-        self.resolved, self.clock, self._new_driver = resolved, clock, driver
+        super().__init__(driver_class=terminal)
+        self.resolved, self.clock, self._engine = resolved, clock, engine
         self.accessible = resolved.settings.ui.accessible
+        self.choices = Choices(resolved)
         self.chat = ChatScreen()
         self.session = Session(self.chat.view, resolved.settings, clock)
+        self.opening = Opening(self)
         self.actions = Actions(self)
         self.room: EngineRoom | None = None
         self.journal: Journal | None = None
@@ -55,26 +75,107 @@ class SparkApp(App[int]):
     def get_default_screen(self) -> Screen[Any]:
         return self.chat
 
+    def on_load(self) -> None:
+        found = load_themes()
+        for theme in found.themes.values():
+            self.register_theme(theme)
+        self.choices.theme_problems = found.problems
+        self.use_theme(self.resolved.settings.ui.theme)
+
+    def use_theme(self, name: str) -> None:
+        """Switch to a theme, where there is one of that name."""
+        if name in self.available_themes and name != self.theme:
+            self.theme = name
+
     def on_mount(self) -> None:
-        self.call_after_refresh(self.run_worker, self.actions.open(), name="open", exit_on_error=True)
+        end_on_signals(self, self.opening.leave)
+        self.theme_changed_signal.subscribe(self, self.opening.keep_theme)
+        self.call_after_refresh(self.run_worker, self.opening.open(), name="open")
+
+    # ------------------------------------------------------------------ the engine
+
+    def make_driver(self) -> Driving:
+        return self._engine(self.listen)
 
     def listen(self, update: Update) -> None:
         """What the driver tells."""
         if self.is_running:
             self.session.update(update)
 
-    def make_driver(self) -> Driving:
-        return self._new_driver(self.listen)
+    def start(self, starting: Coroutine[Any, Any, None]) -> None:
+        """Run a start of the engine; it takes the place of one that is under way."""
+        self.run_worker(starting, name="engine", group="engine", exclusive=True)
+
+    # ------------------------------------------------------------------ settings
+
+    def look_at_settings(self) -> None:
+        """Once a second: was the file changed by another program?"""
+        if self.choices.look():
+            self.use_settings(elsewhere=True)
+
+    @on(SettingChanged)
+    async def _save_setting(self, event: SettingChanged) -> None:
+        from spark_chat.settings.problem import SettingsError
+
+        sentence = ""
+        try:
+            await asyncio.to_thread(self.choices.save, event.key, event.text)
+        except SettingsError as error:
+            sentence = str(error)
+        self.use_settings(elsewhere=False, sentence=sentence)
+
+    def use_settings(self, elsewhere: bool, sentence: str = "") -> None:
+        """Put the settings in force to use, as far as they don't wait for a restart."""
+        resolved = self.choices.resolved
+        self.session.settings = resolved.settings
+        if self.room is not None:
+            self.room.use(resolved)
+        self.opening.tell_problems()
+        self.chat.view.use(resolved.settings, elsewhere)
+        for screen in self.screen_stack:
+            show = getattr(screen, "show", None)
+            if screen is not self.chat and show is not None:
+                show(sentence)
+
+    @on(RestartWanted)
+    def _restart(self) -> None:
+        self.actions.action_restart()
+
+    # ------------------------------------------------------------------ for the screens
 
     def run_command(self, name: str, argument: str = "") -> None:
         """Do what the table's command `name` says."""
         self.actions.do(name, argument)
 
+    def say(self, sentence: str) -> None:
+        """A sentence that goes away by itself."""
+        if self.screen is self.chat:
+            self.chat.view.say(sentence)
+        else:
+            super().notify(sentence, markup=False)
+
+    def notify(self, message: str, **about: Any) -> None:
+        """Above the composer, never over it."""
+        self.say(message)
+
+    def show_screen(self, kind: type[Screen[Any]]) -> None:
+        """Open a screen over the chat, once."""
+        if not isinstance(self.screen, kind):
+            self.push_screen(kind())
+
     async def action_quit(self) -> None:
-        await self.actions.leave()
+        await self.opening.leave()
 
 
 def run(resolved: Resolved) -> int:
     """Open the chat. Returns the exit code."""
-    app = SparkApp(resolved)
-    return app.run(mouse=resolved.settings.ui.mouse) or app.return_code or 0
+    from spark_chat.tui.terminal import refusal
+    from spark_chat.tui.tty_driver import TtyDriver
+
+    why_not = refusal()
+    if why_not is not None:
+        print(why_not, file=sys.stderr)
+        return 2
+    app = SparkApp(resolved, terminal=TtyDriver)
+    code = app.run(mouse=resolved.settings.ui.mouse)
+    return app.return_code or 0 if code is None else code

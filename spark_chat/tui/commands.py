@@ -30,8 +30,11 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("help", "Every key, every command, and what the numbers mean.", "help", ("f1",), ("?", "keys")),
     Command("new", "Start a new conversation; the old one is kept.", "new", ("ctrl+n",), ("clear", "reset")),
+    Command("resume", "Go on with the conversation before this one.", "resume"),
     Command("settings", "Open the settings.", "settings", ("f2",), ("set", "config")),
     Command("restart", "Restart the engine, with what was changed; the conversation stays.", "restart", ("f5",)),
+    Command("go", "Do what the panel above the prompt offers.", "go_on", ("ctrl+g",)),
+    Command("fold", "Open the model's reasoning, or fold it.", "fold", ("ctrl+t",)),
     Command("copy", "Copy the last answer, or: all, code.", "copy", ("ctrl+o",), argument="[all|code]"),
     Command("stop", "Stop the answer; what came so far is kept.", "stop", ("escape",), ("abort",)),
     Command("clear-queue", "Drop the prompts that wait; they can be recalled with the up key.", "clear_queue"),

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.engine.protocol import Failed
 from spark_chat.tui.widgets.notice import Notice
 
+if TYPE_CHECKING:
+    from spark_chat.history.message import Offer
+
 GO_ON, RESTART, DISMISS, SETTINGS = "ctrl+g", "f5", "esc", "f2"
 LOG_LINES = 8
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A conversation that ended without a goodbye: `turns` exchanges, `partial` where an answer was cut."""
-
-    turns: int
-    partial: bool
-    opening: str
-    """The first prompt's first line."""
+ORDER = ("said", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
+"""Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""
 
 
 def _s(number: int, noun: str) -> str:
@@ -87,20 +82,30 @@ def overflow_notice(overflow: Overflow) -> Notice:
     return Notice("overflow", title, (body,), ((SETTINGS, "settings"), (DISMISS, "close")), tone="warn")
 
 
-def resume_notice(cut: Cut) -> Notice:
-    """The last session was cut off: offer to go on there."""
-    what = "in the middle of an answer" if cut.partial else f"after {_s(cut.turns, 'turn')}"
-    return Notice(
-        "resume", f"The last conversation was cut off {what}.", (f"It began: {cut.opening}",),
-        ((GO_ON, "go on there"), (DISMISS, "leave it")), accept="resume",
-    )  # fmt: skip
+def resume_notice(offer: Offer) -> Notice:
+    """Offer to go on with the last conversation, more urgently where it was cut off."""
+    if offer.partial:
+        title = "The last conversation was cut off in the middle of an answer."
+    elif offer.killed:
+        title = "The last conversation ended without a goodbye."
+    else:
+        title = "Go on with the last conversation?"
+    body = [f"It began: {offer.title}"] if offer.title else []
+    if offer.queued:
+        body.append(f"{_s(offer.queued, 'prompt')} of it still waits to be sent.")
+    keys = ((GO_ON, "go on there"), (DISMISS, "leave it"))
+    return Notice("resume", title, tuple(body), keys, accept="resume")
 
 
-def problems_notice(problems: Sequence[str], path: str) -> Notice:
-    """What is wrong with the settings file. The app runs on defaults for what could not be read."""
-    many = f" ({len(problems)} problems)" if len(problems) > 1 else ""
-    title = f"Defaults are used for what could not be read in {path}{many}."
+def problems_notice(problems: Sequence[str]) -> Notice:
+    """What is wrong with the settings. What could not be read has its default, or stays as it was."""
+    title = "A setting could not be read." if len(problems) == 1 else f"{len(problems)} settings could not be read."
     return Notice("problems", title, tuple(problems), ((SETTINGS, "settings"), (DISMISS, "close")), tone="warn")
+
+
+def said(sentence: str) -> Notice:
+    """A sentence that goes away by itself."""
+    return Notice("said", sentence)
 
 
 def pending_notice(changes: Sequence[str], elsewhere: bool) -> Notice:

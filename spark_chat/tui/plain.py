@@ -13,6 +13,11 @@ def cleaned(text: str) -> str:
     return clean(text)
 
 
+def one_line(text: str) -> str:
+    """`text` as one line of what a terminal may show: line ends and tabs are spaces."""
+    return " ".join(cleaned(text).split())
+
+
 class Plain(Static):
     """`Static` whose content is text and nothing else."""
 

@@ -114,6 +114,13 @@ class FakeDriver:
         self.piece(text)
         self.done()
 
+    def overflow(self, prompt_tokens: int, context: int) -> None:
+        """The prompt asked last does not fit."""
+        facts = {"prompt_tokens": prompt_tokens, "context": context}
+        failed = Failed(id=self.asked[-1][0], code="overflow", what="Too long.", facts=facts, time=0.0)
+        self.say(answering=None)
+        self.listener(Answered(self.asked[-1][0], AnswerNumbers(finish="failed"), failed))
+
     def fail(self, what: str, *log: str, **fields: Any) -> None:
         """The engine is gone."""
         failed = Failed(code="died", what=what, why="The log's end says more.", remedy="Start it again.", time=0.0)

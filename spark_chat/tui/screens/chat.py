@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.widgets import Static
 
 from spark_chat.tui import commands
 from spark_chat.tui.composer import Composer
-from spark_chat.tui.quitting import HINT, Quitting, Wish
+from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
+from spark_chat.tui.transcript import Transcript
 from spark_chat.tui.widgets.badge import BadgeWidget
 from spark_chat.tui.widgets.header import Header
 from spark_chat.tui.widgets.meters import Meters
 from spark_chat.tui.widgets.notice import NoticePanel
 from spark_chat.tui.widgets.proof import ProofPanel
-from spark_chat.tui.widgets.simple_transcript import Transcript
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
@@ -43,7 +45,7 @@ class ChatScreen(Screen[None]):
     """One conversation."""
 
     AUTO_FOCUS = "Prompt"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (60, "-normal"), (100, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (70, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = command_bindings()
 
@@ -55,10 +57,12 @@ class ChatScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Header()
         yield ProofPanel()
-        yield Transcript()
+        yield Transcript(follow=self.spark.resolved.settings.ui.follow)
         yield NoticePanel()
         yield Meters()
-        yield Composer()
+        with Horizontal(id="write"):
+            yield Static("›", id="write-mark")
+            yield Composer()
 
     @property
     def spark(self) -> SparkApp:
@@ -90,7 +94,7 @@ class ChatScreen(Screen[None]):
         if wish is Wish.STOP:
             self.spark.session.stop()
         elif wish is Wish.WARN:
-            self.app.notify(HINT, timeout=2)
+            self.view.say(HINT, AGAIN_WITHIN_S)
         elif wish is Wish.QUIT:
             self.spark.run_command("quit")
 
@@ -102,7 +106,7 @@ class ChatScreen(Screen[None]):
         """ctrl+c over selected text."""
         text = self.get_selected_text()
         if text:
-            self.spark.actions.copy_text(text)
+            self.spark.copy_to_clipboard(text)
             self.clear_selection()
 
     # ------------------------------------------------------------------ the composer
@@ -110,6 +114,7 @@ class ChatScreen(Screen[None]):
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
         self.spark.session.send(event.text)
+        self.spark.opening.begun()
 
     @on(Composer.CommandGiven)
     def _command(self, event: Composer.CommandGiven) -> None:
@@ -117,15 +122,15 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.Refused)
     def _refused(self, event: Composer.Refused) -> None:
-        self.app.notify(event.sentence, severity="warning", markup=False)
+        self.spark.say(event.sentence)
 
     @on(Composer.CopyWanted)
     def _copy(self, event: Composer.CopyWanted) -> None:
-        self.spark.actions.copy_text(event.text)
+        self.spark.copy_to_clipboard(event.text)
 
     @on(Composer.DraftChanged)
     def _draft(self, event: Composer.DraftChanged) -> None:
-        self.spark.actions.keep_draft(event.text)
+        self.spark.opening.keep_draft(event.text)
 
     # ------------------------------------------------------------------ badges
 

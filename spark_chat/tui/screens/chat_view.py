@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+from textual.timer import Timer
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.settings.schema import Settings
 from spark_chat.tui import notices
+from spark_chat.tui.transcribing import (
+    end_line,
+    entries_of,
+    failure_text,
+    short_name,
+    thought_note,
+    transcript_state,
+)
+from spark_chat.tui.transcript import Transcript
 from spark_chat.tui.widgets.header import Header, Title
 from spark_chat.tui.widgets.meters import Meters, Trail, readings
 from spark_chat.tui.widgets.notice import Notice, NoticePanel
 from spark_chat.tui.widgets.proof import About, ProofPanel
-from spark_chat.tui.widgets.simple_transcript import Transcript
 
 if TYPE_CHECKING:
     from spark_chat.tui.screens.chat import ChatScreen
@@ -22,10 +34,8 @@ LIVE_EVERY_S = 0.25
 """The meters follow an answer at this step; faster can't be read and costs the engine's cores."""
 
 
-def short_name(model: str) -> str:
-    """A model's name as an answer's label: its first word, `SmolLM2` of `SmolLM2-135M-Instruct.Q4_1`."""
-    word = model.strip().replace("_", "-").replace(" ", "-").partition("-")[0]
-    return word[:12] or "model"
+SAID_FOR_S = 6.0
+"""A sentence that goes away by itself does so after this long."""
 
 
 def engine_name(snapshot: Snapshot) -> str:
@@ -47,6 +57,7 @@ class ChatView:
         self._numbers: AnswerNumbers | None = None
         self._trails = (Trail(), Trail())
         self._live_at = 0.0
+        self._saying: Timer | None = None
         self.machine = ""
         self.memory_all: int | None = None
 
@@ -71,7 +82,7 @@ class ChatView:
         self._show_meters()
 
     def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None:
-        self._transcript.append(exchange.id, text, reasoning)
+        self._transcript.append(exchange.id, text, reasoning, thought_note(numbers))
         self._numbers = numbers
         if self._screen.spark.accessible:
             return
@@ -84,8 +95,14 @@ class ChatView:
 
     def ended(self, exchange: Exchange) -> None:
         self._transcript.set_queued(exchange.id, False)
-        self._transcript.finish(exchange.id, exchange.numbers, exchange.failure)
-        self._numbers = exchange.numbers
+        if exchange.began:
+            line, note = end_line(exchange), thought_note(exchange.numbers)
+            self._transcript.finish(exchange.id, line, transcript_state(exchange), note)
+            self._numbers = exchange.numbers
+        elif exchange.stage is Stage.STOPPED:
+            self._transcript.add_notice("info", "Taken back, not sent. The up key brings it back.")
+        if exchange.failure is not None and exchange.failure.code != "overflow":
+            self._transcript.add_notice("error", failure_text(exchange.failure))
         self._show_meters()
         self.show_notices()
 
@@ -104,9 +121,42 @@ class ChatView:
     def restored(self, conversation: Conversation) -> None:
         """Another conversation stands there now."""
         self._transcript.clear()
+        self._transcript.restore(entries_of(conversation))
         self._numbers = None
         self._show_meters()
         self.show_notices()
+
+    def tell_dropped(self, count: int) -> None:
+        """So many of the oldest turns are no longer sent."""
+        if count:
+            turns = "The oldest turn is" if count == 1 else f"The {count} oldest turns are"
+            self._transcript.add_notice("info", f"{turns} no longer sent to the model. They stay here and on disk.")
+
+    def use(self, settings: Settings, elsewhere: bool) -> None:
+        """The settings in force changed."""
+        app = self._screen.spark
+        self._transcript.follow = settings.ui.follow
+        app.use_theme(settings.ui.theme)
+        pending = app.room.pending if app.room else ()
+        if pending:
+            self.put(notices.pending_notice([str(change) for change in pending], elsewhere))
+        else:
+            self.take_down("pending")
+        self._show_header()
+
+    def toggle_reasoning(self) -> None:
+        self._transcript.toggle_reasoning()
+
+    def text_to_copy(self, what: str) -> str | None:
+        """The last answer, all of the conversation, or the last answer's code; None for another word."""
+        exchanges = self._screen.spark.session.conversation.exchanges
+        answers = [str(item.answer) for item in exchanges if item.answer]
+        if what == "all":
+            return "\n\n".join(f"> {item.prompt}\n\n{item.answer}" for item in exchanges)
+        if what == "code":
+            blocks = re.findall(r"^```[^\n]*\n(.*?)^```", answers[-1], re.S | re.M) if answers else []
+            return str(blocks[-1]) if blocks else ""
+        return None if what else answers[-1] if answers else ""
 
     # ------------------------------------------------------------------ header, meters, proof
 
@@ -115,7 +165,7 @@ class ChatView:
         snapshot = app.session.snapshot
         recipe = snapshot.recipe
         title = Title(
-            recipe.model.name if recipe else "",
+            recipe.model.name.removesuffix(".gguf") if recipe else "",
             engine_name(snapshot),
             self.machine,
             len(app.room.pending) if app.room else 0,
@@ -145,6 +195,13 @@ class ChatView:
         self._own[notice.name] = notice
         self._dismissed.discard(notice.name)
         self.show_notices()
+
+    def say(self, sentence: str, seconds: float = SAID_FOR_S) -> None:
+        """A sentence that goes away by itself; the newest takes the place of the one before."""
+        if self._saying is not None:
+            self._saying.stop()
+        self.put(notices.said(sentence))
+        self._saying = self._screen.set_timer(seconds, lambda: self.take_down("said"))
 
     def take_down(self, name: str) -> None:
         if self._own.pop(name, None):
@@ -181,8 +238,9 @@ class ChatView:
         if engine is not None and engine.name not in self._dismissed:
             found.append(engine)
         if self._overflow is not None:
-            found.insert(0, notices.overflow_notice(self._overflow))
+            found.append(notices.overflow_notice(self._overflow))
         else:
             self._dismissed.discard("overflow")
         found += self._own.values()
+        found.sort(key=lambda notice: notices.ORDER.index(notice.name))
         self._screen.query_one(NoticePanel).show(tuple(found))

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from spark_chat.optimizations.optimization import Badge, State
+from spark_chat.tui.plain import one_line
 
 WORD, LABEL, SHORT = "word", "label", "short"
 """How much a badge says: `● MTP active`, `● MTP`, `●M`."""
@@ -23,10 +24,10 @@ LOUD = (State.FAILED,)
 
 def badge_text(badge: Badge, detail: str) -> str:
     """What the badge reads, with its pending mark: `● MTP active, off at restart`, `● MTP →off`, `●M→`."""
-    mark, pending = badge.state.mark, badge.pending or ""
+    mark, label, pending = badge.state.mark, one_line(badge.label), badge.pending or ""
     if detail == SHORT:
-        return f"{mark}{badge.label[:1]}{'!' if badge.warning else ''}{'→' if pending else ''}"
-    text = f"{mark} {badge.label}"
+        return f"{mark}{label[:1]}{'!' if badge.warning else ''}{'→' if pending else ''}"
+    text = f"{mark} {label}"
     if detail == WORD or badge.state in LOUD:
         text += f" {badge.state.value.lower()}"
     if badge.warning:

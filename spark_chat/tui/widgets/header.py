@@ -12,9 +12,12 @@ from textual.events import Resize
 from textual.widget import Widget
 
 from spark_chat.optimizations.optimization import Badge
+from spark_chat.tui.plain import one_line
 from spark_chat.tui.widgets.badge import LABEL, SHORT, WORD, BadgeWidget, badge_text
 
 NAME = "spark-chat"
+PADDING = 2
+"""Cells left and right, from 40 columns on."""
 LEAST_TITLE = 24
 """Cells the title keeps on a shared line; under that the badges get a line of their own."""
 
@@ -32,13 +35,13 @@ class Title:
 
 def title_text(title: Title, width: int) -> Content:
     """The title in at most `width` cells: the fullest of its forms that fits, else the model's name cut short."""
-    model = title.model or "no model yet"
-    facts = [model, title.engine, title.machine]
+    model = one_line(title.model) or "no model yet"
+    facts = [model, one_line(title.engine), one_line(title.machine)]
     forms = [
         (NAME, facts),
         ("", facts),
-        ("", [model, title.engine.split(" ")[0], title.machine]),
-        ("", [model, title.machine]),
+        ("", [model, facts[1].split(" ")[0], facts[2]]),
+        ("", [model, facts[2]]),
         ("", [model]),
     ]
     for name, parts in forms:
@@ -72,7 +75,7 @@ class Fold:
 
 def fold(badges: tuple[Badge, ...], title: Title, width: int, height: int) -> Fold:
     """The most that `width` x `height` cells allow: one line with words or labels, two lines, marks only."""
-    inside = max(1, width - 2)
+    inside = max(1, width - (2 * PADDING if width >= 40 else 2))
     full = cell_len(title_text(title, 10_000).plain)
     for detail in (WORD, LABEL):
         taken = sum(cell_len(badge_text(badge, detail)) + 2 for badge in badges)

@@ -15,6 +15,8 @@ from spark_chat.meters.numbers import AnswerNumbers
 
 BARS = "▁▂▃▄▅▆▇█"
 GIB = 1 << 30
+HINT = "enter send · ctrl+p commands"
+"""Stands at the right end where there is room."""
 SAMPLES = 12
 """Points kept for a sparkline: a handful of seconds at the rate the meters are refreshed."""
 
@@ -38,7 +40,7 @@ class Readings:
 
 def bars(values: tuple[float, ...], width: int) -> str:
     """The last `width` values as bars from 0 to their highest."""
-    shown = values[-width:]
+    shown = values[-width:] if width else ()
     top = max(shown, default=0.0)
     if top <= 0:
         return ""
@@ -104,7 +106,7 @@ def _line(found: list[Part], gap: str) -> Content:
     pieces: list[tuple[str, str]] = []
     for part in found:
         pieces.append((gap if pieces else "", ""))
-        pieces += [(part.name, "$text-muted"), (part.figure, "bold"), (part.unit, "$text-muted")]
+        pieces += [(part.name, "dim"), (part.figure, "bold"), (part.unit, "dim")]
         pieces.append((part.trail, "$text-accent"))
     return Content.assemble(*pieces)
 
@@ -119,12 +121,15 @@ def readings(
         speed = numbers.live_tok_s if live and numbers.live_tok_s is not None else numbers.decode_tok_s
         accept = numbers.live_accept_length if live and numbers.live_accept_length else numbers.accept_length
     statistics = snapshot.statistics
+    used = snapshot.context_used
+    if live and numbers is not None and numbers.prompt_tokens is not None:
+        used = numbers.prompt_tokens + numbers.tokens
     return Readings(
         tok_s=speed,
         accept=accept,
         tok_s_trail=tuple(trails[0]),
         accept_trail=tuple(trails[1]),
-        context_used=snapshot.context_used,
+        context_used=used,
         context=snapshot.ready.context if snapshot.ready else None,
         memory=statistics.memory_bytes if statistics else None,
         memory_all=memory_all,
@@ -160,4 +165,7 @@ class Meters(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        return meters_text(self.readings, self.content_size.width)
+        width = self.content_size.width
+        line = meters_text(self.readings, width)
+        gap = width - line.cell_length - len(HINT)
+        return Content.assemble(line, " " * gap, (HINT, "dim")) if gap >= 4 else line

@@ -9,6 +9,8 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
 
+from spark_chat.tui.plain import one_line
+
 Tone = Literal["plain", "warn", "bad"]
 MARKS: dict[Tone, str] = {"plain": "·", "warn": "!", "bad": "✗"}
 
@@ -41,16 +43,18 @@ def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> 
     """The notice in `width` cells and at most `lines` lines: the title, then the keys, then as much else as there is
     room for. `plain` draws no bar."""
     mark = MARKS[notice.tone]
-    title = Content.assemble((f"{mark} ", "bold"), (notice.title, "bold"))
+    title = Content.assemble((f"{mark} ", "bold"), (one_line(notice.title), "bold"))
     if notice.fraction is not None:
         meter = f"{notice.fraction:.0%}" if plain else bar(notice.fraction, 24 if width >= 70 else 10)
         title = Content.assemble(title, "  ", (meter, "$text-accent"))
-    head = _wrapped(title, width)
+    head = [title.truncate(width, ellipsis=True)] if lines == 1 else _wrapped(title, width)
     keys = _wrapped(_keys(notice.keys), width) if notice.keys else []
     middle: list[Content] = []
     for line in notice.body:
-        middle += _wrapped(Content(f"  {line}"), width)
-    quoted = [Content.assemble((f"  │ {line}", "$text-muted")).truncate(width, ellipsis=True) for line in notice.quoted]
+        middle += _wrapped(Content(f"  {one_line(line)}"), width)
+    quoted = [
+        Content.assemble((f"  │ {one_line(line)}", "dim")).truncate(width, ellipsis=True) for line in notice.quoted
+    ]
     room = max(0, lines - len(head) - len(keys))
     body = middle[:room]
     tail = quoted[-(room - len(body)) :] if room > len(body) else []
@@ -60,7 +64,7 @@ def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> 
 def _keys(keys: tuple[tuple[str, str], ...]) -> Content:
     pieces: list[tuple[str, str]] = [("  ", "")]
     for number, (key, what) in enumerate(keys):
-        pieces += [("   " if number else "", ""), (key, "$text-accent bold"), (f" {what}", "")]
+        pieces += [("   " if number else "", ""), (key, "$text-accent bold"), (f" {one_line(what)}", "")]
     return Content.assemble(*pieces)
 
 

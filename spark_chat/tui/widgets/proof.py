@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from spark_chat.optimizations.optimization import Badge, Published
+from spark_chat.tui.plain import one_line
 
 NAME_WIDTH = 11
 
@@ -67,23 +68,23 @@ def proof_rows(badge: Badge, about: About) -> list[tuple[str, str]]:
     if about.gains:
         rows.append(("gains", about.gains))
     for number, item in enumerate(about.published):
-        rows.append(("" if number else "published", f"{item.figure} ({item.source})"))
+        rows.append(("" if number else "published", f"{item.figure} — {item.source}"))
     return rows
 
 
 def proof_text(badge: Badge, about: About, width: int) -> Content:
     """The panel's text in `width` cells: names in a column where there is room."""
     title = badge.label if badge.label == about.label or not about.label else f"{about.label}: {badge.label}"
-    lines = [Content.assemble((title, "bold"), ("   esc closes", "$text-muted"))]
+    lines = [Content.assemble((one_line(title), "bold"), ("   esc closes", "dim"))]
     narrow = width < 50
     indent = 2 if narrow else NAME_WIDTH
     for name, text in proof_rows(badge, about):
         if narrow and name:
-            lines.append(Content.styled(name, "$text-muted"))
-        wrapped = Content(text).wrap(max(8, width - indent))
+            lines.append(Content.styled(name, "dim"))
+        wrapped = Content(one_line(text)).wrap(max(8, width - indent))
         for number, line in enumerate(wrapped):
             head = "" if narrow or number else name
-            lines.append(Content.assemble((head.ljust(indent), "$text-muted"), line))
+            lines.append(Content.assemble((head.ljust(indent), "dim"), line))
     return Content("\n").join(lines)
 
 

@@ -1,0 +1,172 @@
+"""From the first drawn screen to a running engine, and back: opening, going on with a cut-off conversation, leaving.
+
+Nothing here runs before the screen was drawn once, and what is slow runs in a thread: typing works from the start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from spark_chat.tui import notices
+from spark_chat.tui.messages import SettingChanged
+
+if TYPE_CHECKING:
+    from textual.theme import Theme
+
+    from spark_chat.chat.engine_room import EngineRoom
+    from spark_chat.history.message import Offer
+    from spark_chat.tui.app import SparkApp
+
+LOOK_EVERY_S = 1.0
+"""Between two looks at whether the settings file was changed by another program."""
+
+
+class Opening:
+    """Opens what the app needs, in the order a person notices it, and closes it."""
+
+    def __init__(self, app: SparkApp) -> None:
+        self._app = app
+        self._offer: Offer | None = None
+        self._leaving: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """What was typed and cut off comes first, then the engine."""
+        app = self._app
+        self.tell_problems()
+        await self._open_journal()
+        room = await asyncio.to_thread(self._engine_room)
+        app.room = room
+        app.session.attach(room.driver)
+        app.start(room.start())
+        view = app.chat.view
+        view.machine, view.memory_all = await asyncio.to_thread(_machine)
+        view.changed(app.session.snapshot)
+        app.set_interval(LOOK_EVERY_S, app.look_at_settings)
+
+    def _engine_room(self) -> EngineRoom:
+        from spark_chat.chat.engine_room import EngineRoom
+        from spark_chat.locations import NoHome, state_file
+
+        app = self._app
+        try:
+            app.started_before = state_file().exists()
+        except NoHome:
+            app.started_before = False
+        return EngineRoom(app.choices.resolved, app.make_driver())
+
+    def tell_problems(self) -> None:
+        """Put up what is wrong with the settings, or take it down."""
+        choices, view = self._app.choices, self._app.chat.view
+        problems = (*choices.problems, *choices.theme_problems)
+        if problems:
+            view.put(notices.problems_notice(problems))
+        else:
+            view.take_down("problems")
+
+    def keep_theme(self, theme: Theme) -> None:
+        """A theme that was picked is saved, as any other setting."""
+        app = self._app
+        if theme.name != app.choices.resolved.settings.ui.theme:
+            app.post_message(SettingChanged("ui.theme", theme.name))
+
+    # ------------------------------------------------------------------ what was typed and received
+
+    async def _open_journal(self) -> None:
+        from spark_chat.chat.keeping import Keeping
+        from spark_chat.history.journal import Journal
+        from spark_chat.locations import NoHome, history_file
+
+        app = self._app
+        path = None
+        if app.resolved.settings.ui.history:
+            try:
+                path = history_file()
+            except NoHome as error:
+                app.say(str(error))
+        journal = app.journal = Journal(path, self._report)
+        app.session.keep(Keeping(journal, app.session.conversation))
+        self._offer = await journal.committed(journal.latest())
+        earlier = await journal.committed(journal.prompts())
+        composer = app.chat.composer
+        if earlier:
+            composer.recall(earlier)
+        offer = self._offer
+        if offer is None:
+            return
+        if offer.draft and composer.is_empty:
+            composer.set_text(offer.draft)
+        if offer.messages and not app.session.conversation.exchanges:
+            app.chat.view.put(notices.resume_notice(offer))
+
+    def _report(self, sentence: str) -> None:
+        """Called on the journal's thread."""
+        if self._app.is_running:
+            self._app.call_later(self._app.say, sentence)
+
+    def keep_draft(self, text: str) -> None:
+        """What stands in the composer. It belongs to the conversation it was found with until another one begins."""
+        app = self._app
+        if app.session.keeper is None:
+            return
+        offer = self._offer
+        if offer is not None and app.journal is not None and not app.session.conversation.exchanges:
+            app.journal.draft(offer.conversation, text)
+        else:
+            app.session.keeper.draft(text)
+
+    def begun(self) -> None:
+        """A prompt was sent: the draft that was found is spent, and the offer is no longer pressed on anyone."""
+        self._app.chat.view.take_down("resume")
+        offer, journal = self._offer, self._app.journal
+        if offer is not None and journal is not None and offer.draft:
+            journal.draft(offer.conversation, "")
+            self._offer = replace(offer, draft="")
+
+    async def resume(self) -> None:
+        """Go on with the conversation that was offered."""
+        app, offer = self._app, self._offer
+        app.chat.view.take_down("resume")
+        if offer is None or app.journal is None:
+            app.say("There is no earlier conversation.")
+            return
+        from spark_chat.chat.keeping import restored
+
+        kept = await app.journal.committed(app.journal.resume(offer.conversation))
+        if kept is None:
+            app.say("That conversation could not be read back; it stays on disk as it is.")
+            return
+        self._offer = None
+        conversation = restored(kept)
+        app.chat.view.restored(conversation)
+        app.session.begin(conversation)
+        if kept.draft and app.chat.composer.is_empty:
+            app.chat.composer.set_text(kept.draft)
+
+    # ------------------------------------------------------------------ leaving
+
+    async def leave(self) -> None:
+        """Stop everything and go. What was typed and received is kept; called twice, it is done once."""
+        if self._leaving is None:
+            self._leaving = asyncio.create_task(self._close())
+        await asyncio.shield(self._leaving)
+        self._app.exit(0)
+
+    async def _close(self) -> None:
+        app = self._app
+        app.session.stop_all()
+        self.keep_draft(app.chat.composer.text)
+        if app.room is not None:
+            await app.room.driver.close()
+        if app.journal is not None:
+            await asyncio.to_thread(app.journal.close)
+
+
+def _machine() -> tuple[str, int]:
+    """The machine's name in the header, and its memory in bytes."""
+    from spark_chat.machine import machine
+
+    found = machine()
+    name = "GB10" if found.spark else found.gpu.name.removeprefix("NVIDIA ") if found.gpu else "CPU"
+    return name, found.memory_bytes

@@ -1,0 +1,38 @@
+"""The command palette's entries: the table of commands, and the themes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+
+from spark_chat.tui import commands
+
+if TYPE_CHECKING:
+    from spark_chat.tui.app import SparkApp
+
+
+class CommandTable(Provider):
+    """One entry a command; those that take an argument run without it."""
+
+    def _entries(self) -> list[tuple[str, str, str]]:
+        found = []
+        for command in commands.COMMANDS:
+            keys = f"  ({', '.join(command.keys)})" if command.keys else ""
+            found.append((command.name, f"/{command.name}{keys}", command.help))
+        return found
+
+    async def discover(self) -> Hits:
+        for name, title, help in self._entries():
+            yield DiscoveryHit(title, partial(self._run, name), help=help)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, title, help in self._entries():
+            score = max(matcher.match(title), matcher.match(help))
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), partial(self._run, name), help=help)
+
+    def _run(self, name: str) -> None:
+        cast("SparkApp", self.app).run_command(name)

@@ -1,0 +1,182 @@
+"""The settings, made from the schema: what runs, what is saved, what the default is. Saved a line at a time; what
+needs a restart waits for one key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from spark_chat.chat.engine_room import said
+from spark_chat.settings.schema import Row, rows, sections
+from spark_chat.tui.messages import RestartWanted, SettingChanged
+from spark_chat.tui.plain import Plain
+from spark_chat.tui.widgets.header import pending_text
+from spark_chat.tui.widgets.setting import SettingView, detail_lines, head_text, row_text
+
+if TYPE_CHECKING:
+    from spark_chat.tui.app import SparkApp
+
+HINTS = "enter change   backspace default   f5 restart the engine   esc back to the chat"
+
+
+class SettingsScreen(Screen[None]):
+    """All settings, one line each."""
+
+    AUTO_FOCUS = "OptionList"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "back", "Back to the chat", id="settings.back", show=False),
+        Binding("backspace,delete", "default", "Back to the default", id="settings.default", show=False),
+        Binding("left", "step(-1)", "Previous choice", id="settings.previous", show=False),
+        Binding("right", "step(1)", "Next choice", id="settings.next", show=False),
+        Binding("f5", "restart", "Restart the engine", id="settings.restart", show=False, priority=True),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield Plain(id="settings-title")
+        yield Plain(id="settings-head")
+        yield OptionList(id="settings-list", markup=False)
+        yield Plain(id="settings-detail")
+        yield Input(id="settings-input", classes="-hidden")
+        yield Plain(HINTS, id="settings-hints")
+
+    @property
+    def spark(self) -> SparkApp:
+        return cast("SparkApp", self.app)
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    def on_mount(self) -> None:
+        self.show()
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self.show)
+
+    # ------------------------------------------------------------------ showing
+
+    def _view(self, row: Row) -> SettingView:
+        choices, room = self.spark.choices, self.spark.room
+        started_with = room.started_with if room else choices.first
+        origin = choices.resolved.origins.get(row.key)
+        return SettingView(
+            row,
+            choices.running(row, started_with),
+            choices.saved(row),
+            choices.overridden_by(row),
+            str(origin or "default"),
+        )
+
+    def show(self, sentence: str = "") -> None:
+        """Bring everything up to date; `sentence` says what went wrong, where something did."""
+        listing = self._list
+        at = listing.highlighted
+        width = max(20, listing.scrollable_content_region.width - 2)
+        options: list[Option] = []
+        for section, about in sections():
+            title = Content.assemble((section, "bold"), (f"  {about}", "dim")).truncate(width, ellipsis=True)
+            options.append(Option(title, disabled=True))
+            for row in rows():
+                if row.key.startswith(f"{section}."):
+                    options.append(Option(row_text(self._view(row), width), id=row.key))
+        listing.set_options(options)
+        listing.highlighted = at if at is not None else 1
+        self.query_one("#settings-head", Plain).show(head_text(width))
+        choices, room = self.spark.choices, self.spark.room
+        pending = pending_text(len(room.pending) if room else 0, 60)
+        path = str(choices.resolved.path or "no settings file: no home folder is known")
+        self.query_one("#settings-title", Plain).show("   ".join(part for part in ("settings", path, pending) if part))
+        self._show_detail(sentence or " ".join(choices.problems))
+
+    def _row(self) -> Row | None:
+        at = self._list.highlighted
+        if at is None:
+            return None
+        id = self._list.get_option_at_index(at).id
+        return next((row for row in rows() if row.key == id), None)
+
+    def _show_detail(self, sentence: str = "") -> None:
+        row = self._row()
+        lines = detail_lines(self._view(row)) if row else []
+        detail = self.query_one("#settings-detail", Plain)
+        detail.set_class(bool(sentence), "-warned")
+        detail.show("\n".join([sentence, *lines] if sentence else lines))
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self) -> None:
+        self._show_detail()
+
+    # ------------------------------------------------------------------ changing
+
+    @on(OptionList.OptionSelected)
+    def _change(self) -> None:
+        row = self._row()
+        if row is None:
+            return
+        saved = self.spark.choices.saved(row)
+        if row.kind == "bool":
+            self.post_message(SettingChanged(row.key, "false" if saved else "true"))
+        elif row.kind == "choice":
+            self.action_step(1)
+        else:
+            field = self.query_one(Input)
+            field.value = "" if saved is None or saved == {} else said(saved) if row.kind != "table" else _inline(saved)
+            field.remove_class("-hidden")
+            field.focus()
+
+    def action_step(self, by: int) -> None:
+        """The next or the previous of the choices."""
+        row = self._row()
+        if row is None or not row.choices or row.kind != "choice":
+            return
+        saved = self.spark.choices.saved(row)
+        at = row.choices.index(saved) if saved in row.choices else 0
+        self.post_message(SettingChanged(row.key, row.choices[(at + by) % len(row.choices)]))
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        row = self._row()
+        text = event.value
+        self._close_input()
+        if row is not None:
+            left_out = row.optional and not text.strip()
+            self.post_message(SettingChanged(row.key, None if left_out else text))
+
+    def action_default(self) -> None:
+        row = self._row()
+        if row is not None:
+            self.post_message(SettingChanged(row.key, None))
+
+    def _close_input(self) -> None:
+        self.query_one(Input).add_class("-hidden")
+        self._list.focus()
+
+    # ------------------------------------------------------------------ leaving
+
+    def action_restart(self) -> None:
+        self.dismiss()
+        self.app.post_message(RestartWanted())
+
+    def action_back(self) -> None:
+        if self.query_one(Input).has_class("-hidden"):
+            self.dismiss()
+        else:
+            self._close_input()
+
+
+def _inline(found: object) -> str:
+    """A table as one writes it on a line of TOML."""
+    import tomlkit
+
+    if isinstance(found, dict):
+        return "{ " + ", ".join(f"{name} = {_inline(item)}" for name, item in found.items()) + " }"
+    return tomlkit.item(found).as_string()
