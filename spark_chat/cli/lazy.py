@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from spark_chat.locations import NoHome
+from spark_chat.settings.problem import printable
 
 FAILED = 1
 BAD_INPUT = 2
@@ -41,7 +42,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
+        name = printable(args[0])[:80]
         if name not in self.lazy and not name.startswith("-"):
             from difflib import get_close_matches
 

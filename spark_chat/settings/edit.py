@@ -106,7 +106,10 @@ def _by_tomlkit(text: str, path: Path, value: Any) -> str:
         del inside[rest[0]]
     else:
         inside[rest[0]] = _item(value)
-    return text[: len(text) - len(_bare(text))] + tomlkit.dumps(document)
+    after = tomlkit.dumps(document)
+    if _newlines(text) == {True}:
+        after = re.sub(r"(?<!\r)\n", "\r\n", after)  # tomlkit ends its own lines with a bare newline
+    return text[: len(text) - len(_bare(text))] + after
 
 
 def _below_comment(text: str, path: Path, value: Any) -> str:
@@ -126,8 +129,8 @@ def _below_siblings(text: str, table: Path, rest: Path, value: Any) -> str:
     """Under the last value of `table`, named as that one is: "name" or "table.name"."""
     lines = text.split("\n")
     last: tuple[int, str] | None = None
-    for name, item in get(toml(text), table).items():
-        begins = None if isinstance(item, dict) else line_of(text, (*table, name))
+    for name in get(toml(text), table):
+        begins = line_of(text, (*table, name))
         written = begins and _ASSIGNED.match(lines[begins - 1])
         if begins and written and written[2].strip("\"'") == name:
             last = max(last or (0, ""), (begins + _span(text, (*table, name)) - 1, written[1]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -55,11 +54,19 @@ class Problem:
             said += f"; did you mean {self.nearest}?"
         if self.instead:
             said += f" {self.instead}" if self.nearest else f"; {self.instead}"
-        return said if said.endswith(("?", ".")) else said + "."
+        return printable(said if said.endswith(("?", ".")) else said + ".").replace("\n", " ")
+
+
+def printable(text: str) -> str:
+    """`text` with nothing in it that drives a terminal: names and paths come from files, variables and the shell."""
+    return "".join(char if char.isprintable() or char == "\n" else f"\\u{ord(char):04x}" for char in text)
 
 
 class SettingsError(Exception):
     """Something a person asked of the settings can't be done; the text is the sentence for them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(printable(text))
 
 
 class InvalidFile(SettingsError):
@@ -92,6 +99,8 @@ class UnknownKey(SettingsError):
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known dotted name that `name` was most likely meant to be, or None where nothing is near."""
+    from difflib import get_close_matches
+
     names = list(known)
     wanted = name.lower().replace("-", "_")
     last = wanted.rpartition(".")[2]

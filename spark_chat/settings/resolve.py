@@ -87,7 +87,7 @@ def known_key(key: str) -> tuple[Row, tuple[str, ...]]:
     table = _ROWS.get(".".join(parts[:2]).lower())
     if table is not None and table.kind == "table" and all(parts[2:]):
         return table, tuple(parts[2:])
-    raise UnknownKey(name, nearest(name, _ROWS))
+    raise UnknownKey(name[:60], nearest(name[:60], _ROWS))
 
 
 def assignment(text: str) -> tuple[Row, tuple[str, ...], Any]:

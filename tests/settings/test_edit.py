@@ -52,6 +52,15 @@ def got(text: str, key: str) -> Any:
         ("ui = { follow = true }\n", "ui.follow", False, "ui = { follow = false }\n"),
         ("ui = { follow = true }\n", "ui.mouse", False, "ui = { follow = true, mouse = false}\n"),
         ("", "ui.mouse", False, "[ui]\nmouse = false\n"),
+        (
+            "engine.args = {}\r\n[ui]", "engine.kind", "auto",
+            'engine.args = {}\r\nengine.kind = "auto"\r\n[ui]',
+        ),
+        (
+            "engine.args.n = 1\r\n[ui]", "engine.kind", "auto",
+            'engine.args.n = 1\r\nengine.kind = "auto"\r\n[ui]',
+        ),
+        ("[engine.args]\n[ui]\n[engine]\nkind = 'auto'", "engine.kind", UNSET, "[engine.args]\n[ui]\n[engine]\n"),
         ("# mine", "ui.mouse", False, "# mine\n\n[ui]\nmouse = false\n"),
         ("[engine]\r\n", "ui.mouse", False, "[engine]\r\n\r\n[ui]\r\nmouse = false\r\n"),
         (
