@@ -50,6 +50,8 @@ class Terminal:
             **here,
             "XDG_RUNTIME_DIR": str(runtime),
             "SPARK_CHAT_CONFIG": str(folder / "settings.toml"),
+            "SPARK_CHAT__SAMPLING__TEMPERATURE": "0",  # the small model, left to chance, may talk for a long time
+            "SPARK_CHAT__SAMPLING__MAX_TOKENS": "48",
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
         }
