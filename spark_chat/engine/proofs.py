@@ -135,7 +135,7 @@ def fp8_head(report: Mapping[str, Any], wanted: bool) -> Proof:
             return Proof(active=False, facts=facts, reason="The output layer is FP8, but not with a scale per row.")
         return Proof(
             active=True, facts=facts,
-            reason=f"The output layer is e4m3 with a scale per row, {head['bytes'] / 1e6:,.0f} MB; "
+            reason=f"The output layer is e4m3 with a scale per row, {head['bytes'] / 1e6:,.1f} MB; "
             f"kernel: {head.get('kernel')}.",
         )  # fmt: skip
     kind = "with 32-bit logits" if head.get("fp32_output") else "as the checkpoint has it"

@@ -84,7 +84,7 @@ class SglangEngine:
             model=folder.name,
             context=self._context,
             proofs=proofs.proofs(seen, command.optimizations),
-            facts=self._facts(seen or {}, infos),
+            facts=self._facts(seen or {}, infos) | {"resolved": sglang_request.resolved(command.args)},
             cold_turns=COLD_TURNS,
             time=time.monotonic(),
         )

@@ -67,6 +67,16 @@ def generation_config(folder: Path) -> dict[str, Any]:
     return {name: config[name] for name in MODEL_SAMPLING if isinstance(config.get(name), (int, float))}
 
 
+def resolved(args: Mapping[str, Any]) -> dict[str, Any]:
+    """What SGLang made of the arguments that it was given: it changes some, and says so at most on its log."""
+    from sglang.srt.runtime_context import get_context
+
+    known = get_context().resolved_server_args_dict()
+    return {
+        name: known.get(name) for name in args if isinstance(known.get(name), (bool, int, float, str, list, type(None)))
+    }
+
+
 def revision(folder: Path) -> str:
     """A fingerprint of the code that a checkpoint brings along (its .py files); "" where it brings none."""
     files = sorted(folder.glob("*.py"))
