@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from spark_chat.engine.protocol import Failed, Turn
 from spark_chat.meters.numbers import AnswerNumbers
+
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Failed, Turn
 
 
 class Stage(Enum):
@@ -103,6 +106,8 @@ class Conversation:
 
     def turns(self, exchange: Exchange, system_prompt: str = "") -> list[Turn]:
         """What the model gets for `exchange`: the system prompt, the turns before, the prompt. No old reasoning."""
+        from spark_chat.engine.protocol import Turn
+
         turns = [Turn(role="system", content=system_prompt)] if system_prompt.strip() else []
         for earlier in self.sent_before(exchange):
             turns.append(Turn(role="user", content=earlier.prompt))

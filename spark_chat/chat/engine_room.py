@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spark_chat.driver.snapshot import Snapshot
-from spark_chat.engine.protocol import Turn
 from spark_chat.settings.schema import Row, Settings, rows, value
 
 if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Turn
     from spark_chat.settings.resolve import Resolved
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
-from spark_chat.engine.protocol import Failed, Turn
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Failed, Turn
 
 ENGINE_GONE = ("died", "load", "memory", "protocol")
 """Failures of the engine itself: a prompt it had not begun keeps its place and goes to the next one."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from spark_chat.engine.protocol import Failed, Progress, Ready, Statistics
-from spark_chat.meters.numbers import AnswerNumbers
-from spark_chat.optimizations.optimization import Badge
-from spark_chat.recipe.recipe import Recipe
-from spark_chat.settings.schema import Settings
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Failed, Progress, Ready, Statistics
+    from spark_chat.meters.numbers import AnswerNumbers
+    from spark_chat.optimizations.optimization import Badge
+    from spark_chat.recipe.recipe import Recipe
+    from spark_chat.settings.schema import Settings
+
 
 
 class Phase(Enum):

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from spark_chat.engine.protocol import Proof
-from spark_chat.machine import Machine
 from spark_chat.meters.numbers import Counters as Counters
-from spark_chat.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Proof
+    from spark_chat.machine import Machine
+    from spark_chat.settings.schema import Settings
 
 
 class State(Enum):

@@ -13,11 +13,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import pairwise
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from spark_chat.text.clean import CARRIAGE_RETURN
 from spark_chat.text.grammar import block_tokens
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _KINDS = {
     "paragraph_open": "paragraph", "heading_open": "heading", "fence": "fence", "code_block": "code",

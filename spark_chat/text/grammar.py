@@ -7,12 +7,13 @@ lines that come on the screen.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Any
 
 from spark_chat.text.clean import CARRIAGE_RETURN
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 DEEPEST = 20
 """Containers inside containers that the parser follows; beyond, it drops text, so callers must look."""
@@ -20,6 +21,8 @@ DEEPEST = 20
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
     parser.enable(["table", "strikethrough"])
     parser.core.ruler.enableOnly(["normalize", "block"])
@@ -28,6 +31,8 @@ def _parser() -> MarkdownIt:
 
 @cache
 def _inline_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
     return parser.enable(["table", "strikethrough"])
 

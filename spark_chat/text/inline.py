@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Any
 
 from spark_chat.text.clean import calm
 from spark_chat.text.grammar import inline_tokens
 from spark_chat.text.palette import CODE, EMPHASIS, LINK, STRIKE, STRONG, URL
 from spark_chat.text.row import Run
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _BITS = {"strong": STRONG, "em": EMPHASIS, "s": STRIKE}
 LONGEST = 20_000

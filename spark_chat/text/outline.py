@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Any
 
 from spark_chat.text.clean import CARRIAGE_RETURN
 from spark_chat.text.code import code_pieces
@@ -13,6 +11,9 @@ from spark_chat.text.grammar import DEEPEST, block_tokens
 from spark_chat.text.piece import Piece, Plain, Prose, Rule
 from spark_chat.text.row import Lead
 from spark_chat.text.table import ROWS, Shape, TableRows
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _BULLETS = ("•", "◦", "▪")
 _PLAIN_CHUNK = 4_000

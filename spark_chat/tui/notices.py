@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Phase, Snapshot
-from spark_chat.engine.protocol import Failed
 from spark_chat.tui.widgets.notice import Notice
 
 if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Failed
     from spark_chat.history.message import Offer
 
 GO_ON, RESTART, DISMISS, SETTINGS = "ctrl+g", "f5", "esc", "f2"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
-from spark_chat.engine.protocol import Failed
 from spark_chat.meters import units
 from spark_chat.meters.line import answer_line
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.tui.transcript import Restored
+
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Failed
 
 
 def short_name(model: str) -> str:

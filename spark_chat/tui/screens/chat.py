@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Static
 
 from spark_chat.tui import commands
 from spark_chat.tui.composer import Composer
@@ -55,14 +53,14 @@ class ChatScreen(Screen[None]):
         self.view = ChatView(self)
 
     def compose(self) -> ComposeResult:
+        # What the breakpoints will say, before the widgets are there: else all of them are styled twice at the start.
+        self.set_class(self.app.size.width >= 70, "-wide")
+        self.set_class(self.app.size.height >= 12, "-tall")
         yield Header()
-        yield ProofPanel()
         yield Transcript(follow=self.spark.resolved.settings.ui.follow)
         yield NoticePanel()
         yield Meters()
-        with Horizontal(id="write"):
-            yield Static("›", id="write-mark")
-            yield Composer()
+        yield Composer()
 
     @property
     def spark(self) -> SparkApp:
@@ -136,16 +134,14 @@ class ChatScreen(Screen[None]):
 
     @on(BadgeWidget.Opened)
     def _open_badge(self, event: BadgeWidget.Opened) -> None:
-        panel = self.query_one(ProofPanel)
-        if panel.name_shown == event.name:
+        if self.view.proof_shown == event.name:
             self._close_proof()
         else:
             self.view.show_proof(event.name)
 
     def _close_proof(self) -> bool:
-        panel = self.query_one(ProofPanel)
-        was_open = panel.name_shown is not None
-        if was_open:
-            panel.hide()
-            self.composer.focus()
-        return was_open
+        if self.view.proof_shown is None:
+            return False
+        self.query(ProofPanel).remove()
+        self.composer.focus()
+        return True

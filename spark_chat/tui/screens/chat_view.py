@@ -110,9 +110,8 @@ class ChatView:
         self._show_header()
         self._show_meters()
         self.show_notices()
-        panel = self._screen.query_one(ProofPanel)
-        if panel.name_shown:
-            self.show_proof(panel.name_shown)
+        if self.proof_shown:
+            self.show_proof(self.proof_shown)
 
     def overflowed(self, overflow: Overflow | None) -> None:
         self._overflow = overflow
@@ -178,6 +177,11 @@ class ChatView:
         shown = readings(session.snapshot, self._numbers, self._trails, queue, self.memory_all)
         self._screen.query_one(Meters).show(shown)
 
+    @property
+    def proof_shown(self) -> str | None:
+        """Name of the optimization that the panel is open on."""
+        return next((panel.badge.name for panel in self._screen.query(ProofPanel)), None)
+
     def show_proof(self, name: str) -> None:
         """Open the panel on the badge called `name`, or bring it up to date."""
         from spark_chat.optimizations.table import optimization
@@ -186,7 +190,11 @@ class ChatView:
         if badge is not None:
             item = optimization(name)
             about = About(item.label, item.costs, item.gains, item.published)
-            self._screen.query_one(ProofPanel).show(badge, about)
+            panel = next(iter(self._screen.query(ProofPanel)), None)
+            if panel is not None:
+                panel.show(badge, about)
+            else:
+                self._screen.mount(ProofPanel(badge, about), after="#header")
 
     # ------------------------------------------------------------------ notices
 

@@ -15,8 +15,6 @@ from spark_chat.meters.numbers import AnswerNumbers
 
 BARS = "▁▂▃▄▅▆▇█"
 GIB = 1 << 30
-HINT = "enter send · ctrl+p commands"
-"""Stands at the right end where there is room."""
 SAMPLES = 12
 """Points kept for a sparkline: a handful of seconds at the rate the meters are refreshed."""
 
@@ -165,7 +163,4 @@ class Meters(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        width = self.content_size.width
-        line = meters_text(self.readings, width)
-        gap = width - line.cell_length - len(HINT)
-        return Content.assemble(line, " " * gap, (HINT, "dim")) if gap >= 4 else line
+        return meters_text(self.readings, self.content_size.width)

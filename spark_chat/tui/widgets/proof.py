@@ -91,36 +91,30 @@ def proof_text(badge: Badge, about: About, width: int) -> Content:
 class ProofText(Widget):
     """The text of the panel."""
 
-    badge: Badge | None = None
-    about = About()
+    def __init__(self, badge: Badge, about: About) -> None:
+        super().__init__()
+        self.badge, self.about = badge, about
 
     def render(self) -> Content:
-        width = self.container_size.width
-        return proof_text(self.badge, self.about, width) if self.badge else Content("")
+        return proof_text(self.badge, self.about, self.container_size.width)
 
 
 class ProofPanel(VerticalScroll, can_focus=False):
-    """Open on one badge at most."""
+    """Open on one badge; it is taken away when it is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, badge: Badge, about: About) -> None:
         super().__init__(id="proof")
+        self._text = ProofText(badge, about)
 
     def compose(self) -> ComposeResult:
-        yield ProofText()
+        yield self._text
 
     @property
-    def name_shown(self) -> str | None:
-        """Name of the optimization that the panel is open on."""
-        badge = self.query_one(ProofText).badge
-        return badge.name if badge and self.display else None
+    def badge(self) -> Badge:
+        return self._text.badge
 
     def show(self, badge: Badge, about: About) -> None:
-        text = self.query_one(ProofText)
-        if (badge, about) == (text.badge, text.about) and self.display:
-            return
-        text.badge, text.about = badge, about
-        self.display = True
-        text.refresh(layout=True)
-
-    def hide(self) -> None:
-        self.display = False
+        """Another badge, or the same one moved on."""
+        if (badge, about) != (self._text.badge, self._text.about):
+            self._text.badge, self._text.about = badge, about
+            self._text.refresh(layout=True)
