@@ -7,6 +7,7 @@ mode of every writer allows.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import stat
@@ -20,6 +21,8 @@ KEPT = 8
 MAX_BYTES = 4 * 1024 * 1024
 """A file over this is cut to its newest quarter."""
 
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+
 _CONTROL = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
     r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)"  # OSC and other strings
@@ -32,9 +35,29 @@ def create() -> tuple[Path, int]:
     """A new log file and a descriptor that appends to it (and reads), for this user only. Raises OSError, NoHome."""
     folder = locations.made(locations.logs())
     path = folder / f"worker-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{time.monotonic_ns() % 1_000_000:06d}.log"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, _FLAGS, 0o600)
     _prune(folder)
     return path, descriptor
+
+
+def open_for_worker(named: Path | None = None) -> tuple[Path | None, int | None]:
+    """A log file, `named` or a new one, and its descriptor.
+
+    Where no disk takes it, a file in memory with no path, so that the chat goes on and what was said can still be
+    read; (None, None) where the system has no such thing.
+    """
+    try:
+        if named is None:
+            return create()
+        return named, os.open(named, _FLAGS, 0o600)
+    except (OSError, locations.NoHome):
+        pass
+    try:
+        descriptor = os.memfd_create("spark-chat-log")
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_APPEND)
+    except (OSError, AttributeError):
+        return None, None
+    return None, descriptor
 
 
 def _prune(folder: Path) -> None:
@@ -92,11 +115,15 @@ def tail(path: Path | None, lines: int = 40) -> list[str]:
         return []
     try:
         with path.open("rb") as file:
-            end = file.seek(0, os.SEEK_END)
-            file.seek(max(0, end - lines * 1024))
-            return clean(file.read())[-lines:]
+            return end(file.fileno(), lines)
     except OSError:
         return []
+
+
+def end(descriptor: int, lines: int = 40) -> list[str]:
+    """`tail` of an open log."""
+    here = size(descriptor)
+    return since(descriptor, max(0, here - lines * 1024), lines * 1024)[-lines:] if here else []
 
 
 def clean(data: bytes) -> list[str]:

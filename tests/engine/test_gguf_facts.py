@@ -79,7 +79,7 @@ def test_kv_bytes(tmp_path: Path) -> None:
 
 def test_a_split_model_is_read_whole_and_a_missing_part_is_named(tmp_path: Path) -> None:
     first = write(tmp_path / "m-00001-of-00002.gguf", TIED, **SHAPE)
-    with pytest.raises(BadGguf, match="m-00002-of-00002.gguf is not there"):
+    with pytest.raises(BadGguf, match=r"m-00002-of-00002\.gguf is not there"):
         read(first)
     second = write(tmp_path / "m-00002-of-00002.gguf", {"output.weight": (640, F32)})
     for path in (first, second):
