@@ -13,6 +13,7 @@ import faulthandler
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -43,7 +44,7 @@ from spark_chat.engine.protocol import (
 from spark_chat.engine.table import ENGINES, make
 from spark_chat.engine.wire import Link
 
-LOG_CHECK_S = 5.0
+LOG_CHECK_S = 2.0
 
 
 def die_with_parent(parent: int) -> None:
@@ -55,6 +56,20 @@ def die_with_parent(parent: int) -> None:
             ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if parent and os.getppid() != parent:  # it went before the line above
         os._exit(0)
+
+
+def leave_no_children() -> None:
+    """Start a shell that kills this process group once this process is gone, however it went.
+
+    What an engine starts (schedulers, compilers) is in the group; the kernel's signal at the parent's death reaches
+    this process alone, and nothing of it runs after that.
+    """
+    if os.getpgrp() != os.getpid():
+        return  # started by hand, in a group that is not ours to kill
+    reading, _kept_open = os.pipe()
+    with contextlib.suppress(OSError):
+        subprocess.Popen(["/bin/sh", "-c", "read _; kill -9 0"], stdin=reading)
+    os.close(reading)
 
 
 def end_at_once() -> None:
@@ -261,6 +276,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--parent", type=int, default=0, help="process id whose end ends this one")
     options = parser.parse_args(arguments)
     die_with_parent(options.parent)
+    leave_no_children()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c belongs to the chat
     faulthandler.enable()
     os.set_inheritable(options.fd, False)  # an engine's own children must not hold the socket open

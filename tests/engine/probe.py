@@ -34,8 +34,8 @@ def ask(id: str, text: str, max_tokens: int = 32, temperature: float = 0.0, **mo
 class Probe:
     """An EngineClient that keeps its events; ends its worker on leaving."""
 
-    def __init__(self) -> None:
-        self.client = EngineClient()
+    def __init__(self, worker: str = "spark_chat.engine.worker") -> None:
+        self.client = EngineClient(worker)
         self.events: list[AnyEvent] = []
         self._changed = asyncio.Event()
 
@@ -63,6 +63,22 @@ class Probe:
                         return event
                 self._changed.clear()
                 await self._changed.wait()
+
+    async def eventually(self, holds: Callable[[], bool], seconds: float = 10) -> None:
+        """Until something outside of the events holds."""
+        async with asyncio.timeout(seconds):
+            while not holds():  # noqa: ASYNC110  a process or a file tells nobody when it changes
+                await asyncio.sleep(0.02)
+
+    async def gone(self) -> None:
+        """Until the worker has ended."""
+        await self.eventually(lambda: not self.client.alive)
+
+    def raw(self, frame: bytes) -> None:
+        """Bytes to the worker, past the client's typed commands."""
+        writer = self.client._writer
+        assert writer is not None
+        writer.write(frame)
 
     async def answer(self, command: Generate) -> tuple[list[Delta], Done | Failed]:
         """All Deltas of one answer and its end."""
