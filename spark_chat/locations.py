@@ -106,6 +106,8 @@ def shipped_themes() -> Path:
 
 
 def made(folder: Path) -> Path:
-    """`folder`, created where it is missing, readable by this user alone. Raises OSError."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """`folder`, created where it is missing, and what it lies in too, readable by this user alone. Raises OSError."""
+    for missing in reversed([folder, *folder.parents]):
+        if not missing.is_dir():
+            missing.mkdir(mode=0o700, exist_ok=True)
     return folder

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from spark_chat import locations
 from spark_chat.history.schema import APPLICATION_ID, MIGRATIONS, SCHEMA
 
 BUSY_MS = 5_000
@@ -139,7 +140,7 @@ class Store:
 
 
 def _private_folder(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    locations.made(folder)
     if folder.stat().st_mode & 0o077:
         with suppress(PermissionError):
             folder.chmod(0o700)

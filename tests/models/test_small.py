@@ -42,6 +42,7 @@ async def test_it_comes_is_checked_and_is_kept(index: Index) -> None:
     assert path.read_bytes() == MODEL
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert left_behind() == ["Tiny.gguf"]
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (path.parent, path.parent.parent)} == {0o700}
     assert small.kept(source()) == path
     assert {stage for stage, _, _ in reports} == {"fetch"}
     assert reports[-1][1] == 1.0
