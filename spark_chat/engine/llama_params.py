@@ -76,12 +76,14 @@ def plan(command: Load, model: GgufFacts, native: Any) -> Plan:
     changed = apply(params, command.args, RESERVED)
     facts: dict[str, Any] = {"gpu": gpu}
     context = _context(command, model, facts, params, native)
-    params.n_ctx = -(-context // STEP) * STEP
     facts["threads"] = params.cpuparams.n_threads
     if changed:
         facts["args"] = changed
+    rounded = -(-context // STEP) * STEP
     if not gpu:
-        _check_memory(model, params.n_ctx, facts)
+        each = model.kv_bytes_per_token(_element_bytes(params, native)) or 0
+        _check_memory(model, each * rounded, rounded, facts)
+    params.n_ctx = rounded
     return Plan(params, context, kind, facts)
 
 
@@ -155,8 +157,7 @@ def _element_bytes(params: Any, native: Any) -> float:
     return (quantised.get(params.cache_type_k, 2.0) + quantised.get(params.cache_type_v, 2.0)) / 2
 
 
-def _check_memory(model: GgufFacts, context: int, facts: dict[str, Any]) -> None:
-    cache = (model.kv_bytes_per_token() or 0) * context
+def _check_memory(model: GgufFacts, cache: int, context: int, facts: dict[str, Any]) -> None:
     needed, free = model.bytes + cache + SPARE, available_bytes()
     facts["kv_cache_bytes"] = cache
     if needed > free:

@@ -49,9 +49,9 @@ class Probe:
         self.events.append(event)
         self._changed.set()
 
-    async def start(self, recipe: Recipe) -> Ready | Failed:
+    async def start(self, recipe: Recipe, log: Path | None = None) -> Ready | Failed:
         """Start, and wait for what comes of it."""
-        await self.client.start(recipe, self.take)
+        await self.client.start(recipe, self.take, log)
         return await self.until(lambda event: isinstance(event, Ready | Failed))
 
     async def until(self, wanted: Callable[[AnyEvent], bool], after: int = 0, seconds: float = 60) -> Any:
