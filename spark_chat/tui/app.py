@@ -88,7 +88,7 @@ class SparkApp(CopyingApp[int]):
             self.theme = name
 
     def on_mount(self) -> None:
-        end_on_signals(self, self.opening.leave)
+        end_on_signals(self, self.opening.close)
         self.theme_changed_signal.subscribe(self, self.opening.keep_theme)
         self.call_after_refresh(self.run_worker, self.opening.open(), name="open")
 

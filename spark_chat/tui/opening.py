@@ -147,11 +147,15 @@ class Opening:
     # ------------------------------------------------------------------ leaving
 
     async def leave(self) -> None:
-        """Stop everything and go. What was typed and received is kept; called twice, it is done once."""
+        """Stop everything and go."""
+        await self.close()
+        self._app.exit(0)
+
+    async def close(self) -> None:
+        """Stop everything. What was typed and received is kept; called twice, it is done once."""
         if self._leaving is None:
             self._leaving = asyncio.create_task(self._close())
         await asyncio.shield(self._leaving)
-        self._app.exit(0)
 
     async def _close(self) -> None:
         app = self._app

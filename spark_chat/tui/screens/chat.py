@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events, on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -39,13 +40,33 @@ def command_bindings() -> list[BindingType]:
     return found
 
 
+SCROLLING: list[BindingType] = [
+    Binding("pageup", "scroll_transcript('page_up')", "Page up", id="scroll.page_up", show=False, priority=True),
+    Binding(
+        "pagedown", "scroll_transcript('page_down')", "Page down", id="scroll.page_down", show=False, priority=True
+    ),
+    Binding("shift+up", "scroll_transcript('scroll_up')", "Scroll up", id="scroll.up", show=False, priority=True),
+    Binding(
+        "shift+down", "scroll_transcript('scroll_down')", "Scroll down", id="scroll.down", show=False, priority=True
+    ),
+    Binding(
+        "ctrl+home", "scroll_transcript('scroll_home')", "To the start", id="scroll.start", show=False, priority=True
+    ),
+    Binding(
+        "ctrl+end", "scroll_transcript('scroll_end')", "To the newest", id="scroll.newest", show=False, priority=True
+    ),
+    Binding("end", "newest", "To the newest", id="scroll.end", show=False, priority=True),
+]
+"""The transcript never has the focus: its keys work from wherever one is."""
+
+
 class ChatScreen(Screen[None]):
     """One conversation."""
 
     AUTO_FOCUS = "Prompt"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (70, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = command_bindings()
+    BINDINGS: ClassVar[list[BindingType]] = [*command_bindings(), *SCROLLING]
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +79,7 @@ class ChatScreen(Screen[None]):
         self.set_class(self.app.size.height >= 12, "-tall")
         yield Header()
         yield Transcript(follow=self.spark.resolved.settings.ui.follow)
-        yield NoticePanel()
+        yield NoticePanel(plain=self.spark.accessible)
         yield Meters()
         yield Composer()
 
@@ -74,7 +95,12 @@ class ChatScreen(Screen[None]):
     # ------------------------------------------------------------------ keys
 
     def on_key(self, event: events.Key) -> None:
-        """Keys that no widget took."""
+        """Keys that no widget took. Who types means the composer, wherever the focus is."""
+        if event.is_printable and event.character and event.key not in ("space", "enter"):
+            self.composer.insert(event.character)
+            self.composer.focus()
+            event.stop()
+            return
         wish = self._quitting.press(
             event.key,
             answering=self.spark.session.busy,
@@ -95,6 +121,22 @@ class ChatScreen(Screen[None]):
             self.view.say(HINT, AGAIN_WITHIN_S)
         elif wish is Wish.QUIT:
             self.spark.run_command("quit")
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A paste that no widget took."""
+        event.stop()
+        self.composer.paste(event.text)
+
+    def action_scroll_transcript(self, how: str) -> None:
+        """Scroll the conversation, wherever the focus is."""
+        getattr(self.query_one(Transcript), f"action_{how}")()
+
+    def action_newest(self) -> None:
+        """End: to the newest, where the composer's cursor has no further to go in its line."""
+        prompt, transcript = self.composer.prompt, self.query_one(Transcript)
+        if not transcript.has_more_below or (prompt.has_focus and not prompt.cursor_at_end_of_line):
+            raise SkipAction
+        transcript.follow_end()
 
     def action_run_command(self, name: str, argument: str = "") -> None:
         """Do what the table's command `name` says."""

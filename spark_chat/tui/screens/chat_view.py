@@ -121,6 +121,7 @@ class ChatView:
         """Another conversation stands there now."""
         self._transcript.clear()
         self._transcript.restore(entries_of(conversation))
+        self._transcript.follow_end()
         self._numbers = None
         self._show_meters()
         self.show_notices()

@@ -54,7 +54,7 @@ class View(ScrollView, can_focus=False):
         self.set_reactive(View.follow, follow)
         self._document = Document(Palette())
         self._palette_is_old = True
-        self._following = True
+        self._following = follow
         self._placing = False
         self._busy: dict[str, Answer] = {}
         self._timer: Timer | None = None

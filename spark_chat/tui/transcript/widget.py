@@ -88,7 +88,7 @@ class Transcript(View):
         old, self._document = self._document, Document(self._document.palette)
         self._document.width, self._document.labelled = old.width, old.labelled
         self._busy.clear()
-        self._following = True
+        self._following = self.follow
         self._wake()
 
     def toggle_reasoning(self, id: str | None = None) -> None:

@@ -122,7 +122,9 @@ class Header(Widget):
         self.set_class(folded.rows == 2, "-two-rows")
         self.set_class(folded.detail == SHORT, "-short")
         self.query_one("#title", Line).show(title_text(self.title_shown, folded.title))
-        self.query_one("#pending", Line).show(Content(folded.pending))
+        pending = self.query_one("#pending", Line)
+        pending.display = bool(folded.pending)
+        pending.show(Content(folded.pending))
         box = self.query_one("#badges", Horizontal)
         shown = {child.badge.name: child for child in box.query(BadgeWidget)}
         if list(shown) != [badge.name for badge in self.badges]:

@@ -75,11 +75,11 @@ def _wrapped(content: Content, width: int) -> list[Content]:
 class NoticePanel(Widget, can_focus=False):
     """Shows the weightiest notices that fit; the others come up as these go."""
 
-    def __init__(self) -> None:
+    def __init__(self, plain: bool = False) -> None:
         super().__init__(id="notices")
         self.notices: tuple[Notice, ...] = ()
         self.display = False
-        self.plain = False
+        self.plain = plain
 
     def show(self, notices: tuple[Notice, ...]) -> None:
         """Show these, the weightiest first."""
