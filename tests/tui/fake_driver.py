@@ -41,6 +41,8 @@ class FakeDriver:
     asked: list[tuple[str, list[str]]] = field(default_factory=list)
     started: list[Settings] = field(default_factory=list)
     aborted: list[str | None] = field(default_factory=list)
+    settings: list[Settings] = field(default_factory=list)
+    """What each prompt was asked with."""
     saved_settings: Settings | None = None
     confirmed: int = 0
     closed: bool = False
@@ -58,12 +60,15 @@ class FakeDriver:
 
     async def close(self) -> None:
         self.closed = True
+        if self.snapshot.answering is not None:
+            self.done(finish="abort")
         self.say(phase=Phase.STOPPED)
 
     async def confirm(self) -> None:
         self.confirmed += 1
 
     def ask(self, id: str, messages: Sequence[Turn], settings: Settings) -> None:
+        self.settings.append(settings)
         self.asked.append((id, [turn.content for turn in messages]))
         if self.snapshot.phase is Phase.READY:
             self.say(answering=id)

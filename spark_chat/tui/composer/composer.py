@@ -178,6 +178,7 @@ class Composer(Vertical):
         document = go(self.prompt.text)
         if document is not None:
             self.prompt.put(document)
+            self.query_one(Completion).dismiss(document)  # up and down go on recalling, past a command too
             self._close_preview()
 
     @on(Prompt.Changed)

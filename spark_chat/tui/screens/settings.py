@@ -40,6 +40,10 @@ class SettingsScreen(Screen[None]):
         Binding("f5", "restart", "Restart the engine", id="settings.restart", show=False, priority=True),
     ]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._sentence = ""
+
     def compose(self) -> ComposeResult:
         yield Plain(id="settings-title")
         yield Plain(id="settings-head")
@@ -79,23 +83,26 @@ class SettingsScreen(Screen[None]):
     def show(self, sentence: str = "") -> None:
         """Bring everything up to date; `sentence` says what went wrong, where something did."""
         listing = self._list
-        at = listing.highlighted
         width = max(20, listing.scrollable_content_region.width - 2)
-        options: list[Option] = []
+        prompts: list[tuple[str | None, Content]] = []
         for section, about in sections():
             title = Content.assemble((section, "bold"), (f"  {about}", "dim")).truncate(width, ellipsis=True)
-            options.append(Option(title, disabled=True))
-            for row in rows():
-                if row.key.startswith(f"{section}."):
-                    options.append(Option(row_text(self._view(row), width), id=row.key))
-        listing.set_options(options)
-        listing.highlighted = at if at is not None else 1
+            prompts.append((None, title))
+            found = [row for row in rows() if row.key.startswith(f"{section}.")]
+            prompts += [(row.key, row_text(self._view(row), width)) for row in found]
+        if listing.option_count:
+            for at, (_, prompt) in enumerate(prompts):
+                listing.replace_option_prompt_at_index(at, prompt)
+        else:
+            listing.add_options([Option(prompt, id=key, disabled=key is None) for key, prompt in prompts])
+            listing.highlighted = 1
         self.query_one("#settings-head", Plain).show(head_text(width))
         choices, room = self.spark.choices, self.spark.room
         pending = pending_text(len(room.pending) if room else 0, 60)
         path = str(choices.resolved.path or "no settings file: no home folder is known")
         self.query_one("#settings-title", Plain).show("   ".join(part for part in ("settings", path, pending) if part))
-        self._show_detail(sentence or " ".join(choices.problems))
+        self._sentence = sentence or " ".join(choices.problems)
+        self._show_detail()
 
     def _row(self) -> Row | None:
         at = self._list.highlighted
@@ -104,8 +111,8 @@ class SettingsScreen(Screen[None]):
         id = self._list.get_option_at_index(at).id
         return next((row for row in rows() if row.key == id), None)
 
-    def _show_detail(self, sentence: str = "") -> None:
-        row = self._row()
+    def _show_detail(self) -> None:
+        row, sentence = self._row(), self._sentence
         lines = detail_lines(self._view(row)) if row else []
         detail = self.query_one("#settings-detail", Plain)
         detail.set_class(bool(sentence), "-warned")
