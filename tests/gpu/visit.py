@@ -200,7 +200,10 @@ class Visit:
 
 def commit() -> str:
     done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return done.stdout.strip()
+    if done.returncode == 0:
+        return done.stdout.strip()
+    packed = Path(".gpu/last/commit")  # a copy of the working tree may come without its history
+    return packed.read_text().strip() if packed.exists() else ""
 
 
 def main() -> None:
