@@ -14,15 +14,23 @@ import select
 import signal
 import time
 from threading import Event, Thread
+from typing import TYPE_CHECKING, Any
 
 from textual import events
+from textual.app import ScreenStackError
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from spark_chat.tui.keystream import END, START, KeyStream, Pasted
 
+if TYPE_CHECKING:
+    from textual.app import App
+
 READ = 65_536
 IDLE_S = 0.1
+
+FOCUS_WITHIN_S = 3.0
+"""Seconds that typing waits for a widget to have the focus; an app without one gets it then."""
 
 LOST_FOR_S = 5.0
 """Seconds that the app has to end by itself once its terminal is gone; then the process ends, however it hangs."""
@@ -40,6 +48,12 @@ def write_to_terminal(data: str) -> bool:
 
 class TtyDriver(LinuxDriver):
     """Give it to the app: `super().__init__(driver_class=TtyDriver)`."""
+
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._chat = app
 
     lost = False
     """The terminal is gone."""
@@ -91,7 +105,18 @@ class TtyDriver(LinuxDriver):
             message = events.Paste(text)
         super().process_message(message)
 
+    def _wait_for_focus(self, over: Event) -> None:
+        """What is typed while the app starts waits in the terminal: a key that finds no widget with focus is lost."""
+        until = time.monotonic() + FOCUS_WITHIN_S
+        while time.monotonic() < until:
+            with contextlib.suppress(ScreenStackError):
+                if self._chat.focused is not None:
+                    return
+            if over.wait(0.005):
+                return
+
     def _feed(self, terminal: int, writing: int, over: Event) -> None:
+        self._wait_for_focus(over)
         stream = KeyStream()
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         issued = 0

@@ -78,6 +78,14 @@ def test_hello_and_enter_in_one_write_sends(host):
     assert host.sent()[0]["sent"] == "hello"
 
 
+def test_what_is_typed_while_it_starts_is_kept(tmp_path, home):
+    with PtyApp.python("tests.terminal.host_app", str(tmp_path / "log")) as app:
+        app.send("typed early")
+        app.wait_for(lambda: b"\x1b[?1049h" in app.output)
+        app.send(", and then some")
+        app.wait_for("typed early, and then some")
+
+
 @pytest.mark.parametrize("newline", ["\n", "\x1b\r", "\x1b[13;2u", "\x1b[13;3u", "\x1b[27;2;13~", "\x1b[27;3;13~"])
 def test_newline_keys_of_all_protocols(host, newline):
     host.send("a")

@@ -36,8 +36,7 @@ HINT_FROM = 70
 class Composer(Vertical):
     DEFAULT_CSS = """
     Composer { height: auto; }
-    Composer > Horizontal { height: auto; padding: 0 1; }
-    Composer #mark { width: 2; color: $text-muted; }
+    Composer > Horizontal { height: auto; }
     Composer #hint { width: auto; color: $text-muted; display: none; }
     Composer.-hinting #hint { display: block; }
     """
@@ -90,7 +89,6 @@ class Composer(Vertical):
         yield Preview()
         yield Completion()
         with Horizontal():
-            yield Static(">", id="mark")
             yield Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
             yield Static(HINT, id="hint")
 
