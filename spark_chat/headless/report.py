@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from spark_chat.driver.snapshot import Phase
-from spark_chat.engine.protocol import Failed
-from spark_chat.headless.check import Outcome, Run
+from spark_chat.headless.check import Outcome
+from spark_chat.lab.figures import badge_json, failure_json, run_json, settings_json
 from spark_chat.meters import units
 from spark_chat.meters.line import answer_line
-from spark_chat.optimizations.optimization import Badge
-from spark_chat.settings.schema import Settings, rows, value
 
 MEDIANS = ("ttft_s", "tpot_s", "prefill_tok_s", "decode_tok_s", "accept_length", "completion_tokens")
 FINE, ENGINE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -36,53 +33,7 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
         "medians": {name: _median([run[name] for run in chosen]) for name in MEDIANS},
         "medians_over": over,
         "interrupted": outcome.interrupted,
-        "failure": _failure_json(outcome.failure),
-    }
-
-
-def settings_json(settings: Settings) -> dict[str, Any]:
-    """The settings that bear on the numbers, by dotted key. Of a model's path only the name."""
-    found = {row.key: value(settings, row.key) for row in rows() if not row.key.startswith("ui.")}
-    found["engine.model"] = Path(found["engine.model"]).name
-    return found
-
-
-def badge_json(badge: Badge) -> dict[str, Any]:
-    """One optimization. `proof` holds what the engine read and what the meters counted."""
-    proof = dict(badge.proof)
-    if badge.counters:
-        proof["counters"] = dict(badge.counters)
-    return {
-        "requested": badge.requested,
-        "state": badge.state.value,
-        "pending": badge.pending,
-        "reason": badge.warning or badge.reason,
-        "proof": proof,
-    }
-
-
-def run_json(run: Run) -> dict[str, Any]:
-    """One answer."""
-    numbers = run.numbers
-    return {
-        "prompt_tokens": numbers.prompt_tokens,
-        "cached_tokens": numbers.cached_tokens,
-        "completion_tokens": numbers.tokens,
-        "reasoning_tokens": numbers.reasoning_tokens,
-        "ttft_s": numbers.ttft_s,
-        "tpot_s": None if numbers.tpot_ms is None else numbers.tpot_ms / 1000,
-        "prefill_tok_s": numbers.prefill_tok_s,
-        "decode_tok_s": numbers.decode_tok_s,
-        "accept_length": numbers.accept_length,
-        "verify_steps": numbers.verify_steps,
-        "accepted_drafts": numbers.accepted_drafts,
-        "proposed_drafts": numbers.proposed_drafts,
-        "accepted_histogram": None if numbers.accepted_histogram is None else list(numbers.accepted_histogram),
-        "finish_reason": numbers.finish,
-        "cold": numbers.cold,
-        "text": run.text,
-        "reasoning": run.reasoning,
-        "engine_figures": run.engine_figures,
+        "failure": failure_json(outcome.failure),
     }
 
 
@@ -96,15 +47,6 @@ def _chosen(runs: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
 def _median(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return median(known) if known else None
-
-
-def _failure_json(failure: Failed | None) -> dict[str, Any] | None:
-    if failure is None:
-        return None
-    return {
-        "code": failure.code, "what": failure.what, "why": failure.why, "remedy": failure.remedy,
-        "facts": failure.facts,
-    }  # fmt: skip
 
 
 def as_lines(outcome: Outcome) -> list[str]:

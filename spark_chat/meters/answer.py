@@ -114,6 +114,7 @@ class AnswerMeter:
             decode_tok_s=decode,
             live_tok_s=self._live() if running else None,
             tpot_ms=None if decode is None else 1000.0 / decode,
+            latency_s=self._latency(),
             verify_steps=steps,
             accepted_drafts=self._count("accepted_drafts"),
             proposed_drafts=self._count("proposed_drafts"),
@@ -139,6 +140,11 @@ class AnswerMeter:
         if self._started is None or self._first is None:
             return None
         return max(0.0, self._first.time - self._started)
+
+    def _latency(self) -> float | None:
+        if self._started is None or self._last is None:
+            return None
+        return max(0.0, self._last.time - self._started)
 
     def _decode(self, tokens: int) -> float | None:
         if self._chunks < 2 or self._first is None or self._last is None:

@@ -61,6 +61,10 @@ DEFINITIONS: tuple[Definition, ...] = (
         "Time per output token: 1000 / decode tok/s. None under two chunks.",
     ),
     Definition(
+        "latency_s", "latency", "s",
+        "From the moment the engine is asked to the last token.",
+    ),
+    Definition(
         "accept_length", "accept", "tok/step",
         "Accept length: (tokens - tokens that the prefill gave, normally 1) / verify steps. Tokens cut off by a stop "
         "or by max_tokens are not counted. On llama.cpp a step without a draft is a step. None without speculation. "

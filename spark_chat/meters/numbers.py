@@ -20,6 +20,7 @@ class AnswerNumbers:
     decode_tok_s: float | None = None
     live_tok_s: float | None = None
     tpot_ms: float | None = None
+    latency_s: float | None = None
     verify_steps: int | None = None
     accepted_drafts: int | None = None
     proposed_drafts: int | None = None

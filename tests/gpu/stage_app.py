@@ -11,11 +11,14 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from spark_chat.recipe import sglang_profile
 from tests.gpu import jobs
 from tests.gpu.oracle_text import ASSISTANT, THINK, Oracle, word
 
 COLUMNS, LINES = 120, 34
 PROMPT = "Say what you know."
+FAILED = "f5 start again"
+"""Shown where the engine failed: nothing more will come."""
 BADGES = ("● Humming", "● FP8 head", "● MTP")
 
 
@@ -105,6 +108,8 @@ def tui(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
             if seen(shown()):
                 screens[name] = [line.rstrip() for line in screen.display]
                 return True
+            if FAILED in shown():
+                break
         screens[name + " (not seen)"] = [line.rstrip() for line in screen.display]
         return False
 
@@ -134,7 +139,7 @@ def tui(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
 def by_hand(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
     """`SGLANG_ENABLE_FP8_LM_HEAD=1 python -m sglang.launch_server ...`: the same proof in /server_info."""
     port = 33_210
-    environment = jobs.environment(out / "hand.home", {"SGLANG_ENABLE_FP8_LM_HEAD": "1"})
+    environment = jobs.environment(out / "hand.home", {"SGLANG_ENABLE_FP8_LM_HEAD": "1", **sglang_profile.caches()})
     for name in [name for name in environment if name.startswith("SPARK_CHAT_")]:
         del environment[name]
     flags = (

@@ -11,7 +11,7 @@ from typing import Any
 from tests.gpu import jobs, stand_in
 from tests.gpu.oracle_text import FIRST_WORD, word
 
-PROMPT_WORDS, OUT, WARM, RUNS = 1_019, 256, 2, 5
+PROMPT_WORDS, OUT, WARM, RUNS = 1_021, 256, 2, 5
 ACCEPT = "2.68"
 CONFIGS: dict[str, dict[str, Any]] = {
     "full": {"toggles": (True, True, True)},

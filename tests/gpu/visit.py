@@ -2,8 +2,8 @@
 
 usage: python -m tests.gpu.visit STAGE... [--out FOLDER] [--seconds N] [--together N] [--model FOLDER]
                                           [--sweep N] [--only TEXT] [--configs a,b]
-Stages, in the order of their worth: env clamp head toggles unshared check tui hand speed raw; "first" is env, clamp,
-head and toggles; "second" is unshared, check, tui and hand; "third" is speed and raw. Records go to FOLDER as JSON
+Stages, in the order of their worth: env clamp toggles head unshared check tui hand speed raw; "first" is env, clamp
+and toggles; "second" is head, unshared, check, tui and hand; "third" is speed and raw. Records go to FOLDER as JSON
 (default: $OUT, else tests/gpu/records), each as soon as its stage ends; a table is printed. Exit code 1 where a stage
 failed. `--seconds` is what the whole visit may take: a stage that has no time left says so.
 """
@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 GROUPS = {
-    "first": ("env", "clamp", "head", "toggles"),
-    "second": ("unshared", "check", "tui", "hand"),
+    "first": ("env", "clamp", "toggles"),
+    "second": ("head", "unshared", "check", "tui", "hand"),
     "third": ("speed", "raw"),
 }
-ORDER = ("env", "clamp", "head", "toggles", "unshared", "check", "tui", "hand", "speed", "raw")
+ORDER = ("env", "clamp", "toggles", "head", "unshared", "check", "tui", "hand", "speed", "raw")
 START_S = 330
 """Limit of one engine start with its answers, seconds: on empty caches kernels compile for minutes."""
 
@@ -200,7 +200,10 @@ class Visit:
 
 def commit() -> str:
     done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return done.stdout.strip()
+    if done.returncode == 0:
+        return done.stdout.strip()
+    packed = Path(".gpu/last/commit")  # a copy of the working tree may come without its history
+    return packed.read_text().strip() if packed.exists() else ""
 
 
 def main() -> None:
@@ -209,7 +212,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(os.environ.get("OUT") or "tests/gpu/records"))
     parser.add_argument("--name", default="")
     parser.add_argument("--seconds", type=float, default=570)
-    parser.add_argument("--together", type=int, default=5, help="engine starts at a time in toggles")
+    parser.add_argument("--together", type=int, default=6, help="engine starts at a time in toggles")
     parser.add_argument("--model", type=Path, default=Path("/tmp/oracle"), help="the oracle; written where missing")
     parser.add_argument("--sweep", type=int, default=0, help="seconds for trying configurations of the head's kernel")
     parser.add_argument("--only", default="", help="toggles whose name has this in it")

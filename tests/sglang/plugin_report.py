@@ -1,0 +1,48 @@
+"""In a process of its own: what the plugin registers.   usage: python -m tests.sglang.plugin_report [VERSION|drafts]"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+import sys
+from typing import Any
+
+DRAFTS = {
+    "bailing_moe_nextn": "BailingMoeForCausalLMNextN", "deepseek_nextn": "DeepseekV3ForCausalLMNextN",
+    "glm4_moe_nextn": "Glm4MoeForCausalLMNextN", "nemotron_h_mtp": "NemotronHForCausalLMMTP",
+    "mimo_mtp": "MiMoMTP", "ernie4_eagle": "Ernie4_5_MoeForCausalLMMTP",
+}  # fmt: skip
+
+
+class Kept(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def main() -> None:
+    from spark_chat.sglang_plugin import hooks, shared_head, version
+
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    kept = Kept()
+    logging.getLogger("spark_chat.sglang_plugin").addHandler(kept)
+    if asked and asked != "drafts":
+        version.installed = lambda: asked  # type: ignore[assignment]
+    from sglang.srt.plugins import load_plugins
+
+    load_plugins()
+    found: dict[str, Any] = {"hooks": hooks.report(), "refused": version.refusal(), "logged": bool(kept.lines)}
+    if asked == "drafts":
+        found["drafts"] = {}
+        for module, name in DRAFTS.items():
+            draft = getattr(importlib.import_module(f"sglang.srt.models.{module}"), name)
+            found["drafts"][f"{module}.{name}"] = shared_head.teach(draft)
+    print("RESULT " + json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

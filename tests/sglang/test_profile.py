@@ -1,0 +1,108 @@
+"""Recipes for SGLang: what each machine and checkpoint gets, and that SGLang takes every field and value of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_chat.machine import Gpu, Machine
+from spark_chat.recipe import checkpoint, sglang_profile
+from spark_chat.recipe.build import build
+from spark_chat.recipe.recipe import ModelRef
+from spark_chat.settings.schema import Settings
+from tests.gpu import stand_in
+from tests.sglang.conftest import Script
+
+SPARK = Machine("aarch64", "GB10", 20, 121 * 1024**3, Gpu("NVIDIA GB10", (12, 1)), True)
+HOPPER = Machine("x86_64", "CPU", 16, 128 * 1024**3, Gpu("NVIDIA H200", (9, 0)), False)
+LING = checkpoint.parsed(stand_in.COMMON | stand_in.SHAPES["full"])
+
+
+def values(machine: Machine, found: checkpoint.Checkpoint | None) -> dict[str, Any]:
+    return sglang_profile.arguments(sglang_profile.lines(machine, found))
+
+
+def test_every_line_has_a_reason_and_no_name_comes_twice() -> None:
+    for machine in (SPARK, HOPPER):
+        lines = sglang_profile.lines(machine, LING)
+        assert all(line.reason.endswith((".", ";")) for line in lines)
+        assert len({line.name for line in lines}) == len(lines)
+
+
+def test_a_spark_gets_what_its_chip_and_memory_need() -> None:
+    found = values(SPARK, LING)
+    assert (found["attention_backend"], found["fp8_gemm_runner_backend"]) == ("flashinfer", "cutlass")
+    assert found["mem_fraction_static"] == 0.68 and found["page_size"] == 64 and found["cuda_graph_bs_decode"] == [1]
+
+
+def test_other_chips_get_what_compiles_anywhere() -> None:
+    found = values(HOPPER, LING)
+    assert (found["attention_backend"], found["fp8_gemm_runner_backend"]) == ("triton", "triton")
+    assert "attention_backend" not in values(HOPPER, checkpoint.parsed({"model_type": "llama"}))
+
+
+def test_the_published_baseline_is_there_for_comparison() -> None:
+    found = sglang_profile.baseline(SPARK, LING)
+    assert found["moe_runner_backend"] == "flashinfer_mxfp4" and found["enable_fp32_lm_head"] is True
+    assert found["speculative_algorithm"] is None
+
+
+@pytest.mark.parametrize(
+    ("config", "reasons"),
+    [
+        (stand_in.COMMON, set()),
+        ({"model_type": "llama", "tie_word_embeddings": True}, {"humming", "fp8_head", "mtp"}),
+        ({"model_type": "glm4_moe", "n_routed_experts": 128, "num_nextn_predict_layers": 1}, {"humming"}),
+        ({"model_type": "qwen3_5", "text_config": {"num_experts": 64, "mtp_num_hidden_layers": 1}}, {"humming"}),
+        ({"model_type": "gpt_oss", "num_local_experts": 32, "quantization_config": {"quant_method": "mxfp4"}},
+         {"humming", "mtp"}),
+    ],
+)  # fmt: skip
+def test_other_models_get_a_reason_where_an_optimization_does_not_apply(
+    config: dict[str, Any], reasons: set[str]
+) -> None:
+    full = config if config is not stand_in.COMMON else config | stand_in.SHAPES["full"]
+    assert set(sglang_profile.unavailable(checkpoint.parsed(full))) == reasons
+
+
+def recipes(folder: Path) -> dict[str, dict[str, Any]]:
+    """The arguments of every kind of recipe there is."""
+    (folder / "config.json").write_text(json.dumps(stand_in.COMMON | stand_in.SHAPES["full"]))
+    model, found = ModelRef("Ling", str(folder)), {}
+    for name, machine in (("spark", SPARK), ("hopper", HOPPER)):
+        for on in (True, False):
+            for steps in (3, "auto"):
+                base = Settings()
+                wanted = replace(base.optimizations, humming=on, fp8_head=on, mtp=on, draft_steps=steps)
+                kind = replace(base.engine, kind="sglang")
+                recipe = build(replace(base, optimizations=wanted, engine=kind), machine, model)
+                found[f"{name} {on} {steps}"] = recipe.args
+        found[f"{name} baseline"] = sglang_profile.baseline(machine, LING)
+    return found
+
+
+def test_sglang_takes_every_recipe(script: Script, tmp_path: Path, home: Path) -> None:
+    given = tmp_path / "recipes.json"
+    given.write_text(json.dumps(recipes(tmp_path)))
+    assert script("tests.sglang.check_args", str(given))["faults"] == {}
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown field": ({"moe_runer_backend": "humming"}, "moe_runner_backend"),
+    "wrong choice": ({"moe_runner_backend": "hummming"}, "humming"),
+    "out of range": ({"mem_fraction_static": 7}, "0.98"),
+    "wrong type": ({"page_size": "many"}, "int"),
+    "ours to decide": ({"skip_tokenizer_init": True}, "tokenizer"),
+}
+
+
+def test_what_sglang_would_swallow_is_refused_by_name(script: Script, tmp_path: Path) -> None:
+    given = tmp_path / "wrong.json"
+    given.write_text(json.dumps({name: args for name, (args, _) in WRONG.items()}))
+    faults = script("tests.sglang.check_args", str(given))["faults"]
+    for name, (args, hint) in WRONG.items():
+        assert next(iter(args)) in faults[name] and hint in faults[name]
