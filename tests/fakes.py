@@ -285,9 +285,9 @@ class Listener:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def answered(self, id: str) -> Answered:
+    async def answered(self, id: str, seconds: float = 10) -> Answered:
         """The end of the answer `id`."""
-        found: Answered = await self.until(lambda update: isinstance(update, Answered) and update.id == id)
+        found: Answered = await self.until(lambda update: isinstance(update, Answered) and update.id == id, seconds)
         return found
 
     def text(self, id: str) -> str:

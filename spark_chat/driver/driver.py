@@ -170,8 +170,10 @@ class Driver:
     async def _stop_engine(self) -> None:
         """End the worker; what it was answering ends as stopped."""
         self._generation += 1
-        self._end_poll()
+        poll = self._end_poll()
         self._prompts.stop()
+        if poll is not None:
+            await asyncio.wait([poll])
         if self._stopping is not None:
             await self._stopping
             self._stopping = None
@@ -270,10 +272,11 @@ class Driver:
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(None)
 
-    def _end_poll(self) -> None:
-        if self._poll is not None:
-            self._poll.cancel()
-            self._poll = None
+    def _end_poll(self) -> asyncio.Task[None] | None:
+        poll, self._poll = self._poll, None
+        if poll is not None:
+            poll.cancel()
+        return poll
 
     async def _ask_for_statistics(self) -> None:
         while True:

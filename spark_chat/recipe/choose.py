@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from spark_chat.engine.table import ENGINES
 from spark_chat.machine import Machine
 from spark_chat.recipe.problem import RecipeProblem
 from spark_chat.recipe.recipe import ModelRef
@@ -37,8 +36,6 @@ def sglang_obstacle(machine: Machine) -> str | None:
         return "no NVIDIA GPU was found"
     if not installed("sglang"):
         return "SGLang is not installed (pip install 'spark-chat[spark]')"
-    if SGLANG not in ENGINES:
-        return "this version of spark-chat does not drive it yet"
     return None
 
 

@@ -33,7 +33,6 @@ def folder(tmp_path: Path) -> ModelRef:
 def with_sglang(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine where SGLang is installed."""
     monkeypatch.setattr(choosing, "installed", lambda package: True)
-    monkeypatch.setitem(ENGINES, "sglang", "spark_chat.engine.sglang:SglangEngine")
 
 
 def engine(**values: Any) -> Settings:
@@ -122,3 +121,7 @@ def test_who_wins_among_arguments(with_sglang: None, folder: ModelRef, monkeypat
 def test_the_engine_is_told_how_far_to_draft() -> None:
     settings = replace(Settings(), optimizations=replace(Settings().optimizations, draft_steps="auto"))
     assert profiles.profile("llama.cpp", settings, CPU, GGUF).options == {"draft_steps": "auto"}
+
+
+def test_every_engine_of_a_recipe_is_one_that_there_is() -> None:
+    assert set(profiles.PROFILES) == set(ENGINES) == {choosing.LLAMA, choosing.SGLANG}
