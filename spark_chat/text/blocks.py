@@ -113,7 +113,7 @@ class BlockSplitter:
         self._lines.append(line + "\n")
         self._size += len(line) + 1
         line = line.rstrip(CARRIAGE_RETURN)
-        blank = not line or line.isspace()
+        blank = _blank(line)
         kind = self.kind
         if kind == "fence":
             if self._closing is not None and self._closing.match(line):
@@ -185,7 +185,7 @@ class BlockSplitter:
             self._commit_all(last.kind, closed)
 
     def _fence_is_closed(self, lines: list[str]) -> bool:
-        last = next((line for line in reversed(lines[1:]) if line.strip()), None)
+        last = next((line for line in reversed(lines[1:]) if not _blank(line)), None)
         if last is None or self._closing is None:
             return False
         return self._closing.match(last.rstrip(CARRIAGE_RETURN + "\n")) is not None
@@ -196,9 +196,9 @@ class BlockSplitter:
 
     def _commit(self, taken: list[str], kind: str, closed: list[Block]) -> None:
         item = kind == "item"
-        gap = not (item and self._after_item and self._follows and not self._after_blank and taken[0].strip())
+        gap = not (item and self._after_item and self._follows and not self._after_blank and not _blank(taken[0]))
         closed.append(Block("".join(taken), kind, self._number if item else None, gap))
-        self._after_blank = not taken[-1].strip()
+        self._after_blank = _blank(taken[-1])
         self._after_item = item
 
     def _open(self, lines: list[str], kind: str | None) -> None:
@@ -212,6 +212,10 @@ def _closing(token: Token) -> re.Pattern[str]:
     """What closes this fence: its own character, at least as often, indented by three at most."""
     mark, count = re.escape(token.markup[0]), len(token.markup)
     return re.compile(f" {{0,3}}{mark}{{{count},}}[ \t]*$")
+
+
+def _blank(line: str) -> bool:
+    return not line.rstrip(CARRIAGE_RETURN + "\n").strip()
 
 
 def _indent(line: str) -> int:

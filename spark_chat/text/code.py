@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.segment import Segment
 
+from spark_chat.text.lexers import lexer_for
 from spark_chat.text.palette import Palette
 from spark_chat.text.piece import rows_of, shown
 from spark_chat.text.row import NO_LEAD, Lead, Row
@@ -47,6 +48,7 @@ class Colours:
 
     def __init__(self, language: str) -> None:
         self._language = language
+        self._code = ""
         self._tokens: Iterator[tuple[int, Any, str]] | None = None
         self._lines: list[list[tuple[str, str]]] = []
         self._open: list[tuple[str, str]] = []
@@ -61,19 +63,27 @@ class Colours:
         """All of the code is here."""
         if len(code) > LONGEST_CODE or not self._language or max(map(len, code.split("\n"))) > LONGEST_LINE:
             return
-        from pygments.lexers import get_lexer_by_name
-        from pygments.util import ClassNotFound
-
-        try:
-            lexer: Any = get_lexer_by_name(self._language)
-        except ClassNotFound:
-            return
-        self._tokens = iter(lexer.get_tokens_unprocessed(code))
+        self._code = code
         self.done = False
 
+    @property
+    def waiting(self) -> bool:
+        """The lexer is not loaded yet."""
+        return not self.done and self._tokens is None and not lexer_for(self._language).ready
+
     def advance(self, deadline: float) -> None:
-        """Lex on until `deadline`, in seconds of perf_counter."""
-        while not self.done and self._tokens is not None:
+        """Lex on until `deadline`, in seconds of perf_counter. Returns at once while the lexer is being loaded."""
+        if self.done:
+            return
+        if self._tokens is None:
+            loading = lexer_for(self._language)
+            if not loading.ready:
+                return
+            if loading.lexer is None:
+                self.done = True
+                return
+            self._tokens = iter(loading.lexer.get_tokens_unprocessed(self._code))
+        while not self.done:
             try:
                 for _ in range(16):
                     _, kind, value = next(self._tokens)
@@ -180,7 +190,7 @@ def _code_row(runs: list[tuple[str, str]], room: int, width: int, lead: Lead, fi
 def language_of(info: str) -> str:
     """The language in what stands after a fence: "python" in "Python {linenos=1}" and in "{.python}"."""
     words = info.replace("{", " ").replace("}", " ").split()
-    return words[0].strip(".,:").lower() if words else ""
+    return words[0][:40].strip(".,:").lower() if words else ""
 
 
 def code_pieces(

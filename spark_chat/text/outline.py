@@ -26,6 +26,7 @@ class _Container:
     mark: str
     rest: str
     role: str
+    token: Token
     fresh: bool = True
 
 
@@ -61,14 +62,21 @@ class _Outline:
         self._lists: list[int | None] = []
         self._pieces: list[Piece] = []
         self._line = 0
+        self._covered = 0
+        self._apart = False
+        """The next piece begins a list or a quote of its own."""
 
     def walk(self, tokens: list[Token]) -> list[Piece]:
         at = 0
         while at < len(tokens):
             token = tokens[at]
             kind = token.type
+            if token.level == 0 and token.map is not None and token.nesting >= 0:
+                self._definitions(token.map[0])
+                self._covered = token.map[1]
             if kind == "blockquote_open":
-                self._containers.append(_Container("▌ ", "▌ ", "quote"))
+                self._apart = self._apart or not self._containers
+                self._containers.append(_Container("▌ ", "▌ ", "quote", token))
             elif kind in ("bullet_list_open", "ordered_list_open"):
                 self._open_list(token)
             elif kind in ("bullet_list_close", "ordered_list_close"):
@@ -76,7 +84,7 @@ class _Outline:
             elif kind == "list_item_open":
                 self._open_item(token)
             elif kind in ("list_item_close", "blockquote_close"):
-                self._close(token)
+                self._close()
             elif kind in ("paragraph_open", "heading_open"):
                 self._prose(token, tokens[at + 1].content)
             elif kind in ("fence", "code_block"):
@@ -87,9 +95,18 @@ class _Outline:
             elif kind == "table_open":
                 at = self._table(tokens, at)
             at += 1
+        self._definitions(len(self._lines))
         return self._pieces
 
+    def _definitions(self, end: int) -> None:
+        """Lines that no token covers define references. They show: what came is seen."""
+        lines = self._lines[self._covered : end]
+        if any(line.strip() for line in lines):
+            text = "\n".join(lines).strip("\n") + "\n"
+            self._pieces.append(Plain(text, role="muted", gap=1 if self._pieces else 0))
+
     def _open_list(self, token: Token) -> None:
+        self._apart = self._apart or not self._containers
         number: int | None = None
         if token.type == "ordered_list_open":
             number = int(token.attrs.get("start", 1))
@@ -105,14 +122,12 @@ class _Outline:
         else:
             mark = f"{number}.".rjust(3) + " "
             self._lists[-1] = number + 1
-        self._containers.append(_Container(mark, " " * len(mark), "marker"))
-        if token.map is not None:
-            self._start = token.map
+        self._containers.append(_Container(mark, " " * len(mark), "marker", token))
 
-    def _close(self, token: Token) -> None:
+    def _close(self) -> None:
         if self._containers[-1].fresh:  # nothing in it: its mark still shows
-            start = min(self._line, len(self._lines) - 1)
-            self._pieces.append(Prose(self._lines[start] + "\n", "", lead=self._lead()))
+            text, gap = self._take(self._containers[-1].token)
+            self._pieces.append(Prose(text, "", lead=self._lead(), gap=gap))
         self._containers.pop()
 
     def _lead(self) -> Lead:
@@ -126,8 +141,9 @@ class _Outline:
         """The token's source, and the blank rows before it."""
         start, end = token.map or [self._line, self._line]
         gap = 1 if self._pieces and start > 0 and not self._lines[start - 1].strip("> \t") else 0
-        if not self._containers and self._pieces:
+        if self._pieces and (self._apart or not self._containers):
             gap = 1
+        self._apart = False
         self._line = end
         return "".join(line + "\n" for line in self._lines[start:end]), gap
 

@@ -15,7 +15,7 @@ LARGEST = 400_000
 
 
 def pieces_of(block: Block, references: dict[str, Any] | None = None) -> list[Piece]:
-    """What to draw for `block`; empty where it only defines references."""
+    """What to draw for `block`; empty where it is blank."""
     try:
         if len(block.source) > LARGEST and block.kind != "fence":
             return plain_pieces(block.source)

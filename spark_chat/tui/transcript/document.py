@@ -15,8 +15,8 @@ from spark_chat.tui.transcript.heights import Heights
 from spark_chat.tui.transcript.slot import Slot
 
 Kind = TypeVar("Kind", bound=Entry)
-KEPT = 600
-"""Slots that keep their rows."""
+KEPT = 3_000
+"""Rows that are kept laid out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ class Document:
         self.labelled = False
         self._heights = Heights()
         self._index: dict[tuple[type[Entry], str], int] = {}
-        self._warm: OrderedDict[Slot, None] = OrderedDict()
+        self._warm: OrderedDict[Slot, int] = OrderedDict()
+        self._warm_rows = 0
 
     @property
     def height(self) -> int:
@@ -130,12 +131,16 @@ class Document:
         self.changed(at)
         return done
 
-    def _measure(self, at: int, slot: int) -> None:
+    def _measure(self, at: int, slot: int) -> bool:
+        """Make a slot's height exact; whether there was anything to do."""
         entry = self.entries[at]
-        if slot < len(entry.slots) and entry.slots[slot].exact != entry.width:
-            entry.measure(slot, self.palette)
-            self._keep(entry.slots[slot]) if slot < len(entry.slots) else None
-            self.changed(at)
+        if slot >= len(entry.slots) or entry.slots[slot].exact == entry.width:
+            return False
+        entry.measure(slot, self.palette)
+        if slot < len(entry.slots):
+            self._keep(entry.slots[slot])
+        self.changed(at)
+        return True
 
     def _exact_place(self, row: int, deadline: float) -> Place | None:
         place = self.place(row)
@@ -157,38 +162,39 @@ class Document:
         return place
 
     def _down(self, place: Place, rows: int, margin: int, deadline: float) -> bool:
-        """Measure from `place` downwards."""
+        """Measure from `place` downwards. At least one slot each time, so that it ends however short the time is."""
         at, slot = place.entry, place.slot or 0
         covered = -place.inside if place.slot is not None else -place.row
-        done = True
+        done, worked = True, False
         if place.slot is not None:
             covered -= self.above(at)
         while at < len(self.entries) and covered < rows + margin:
-            if covered >= rows and perf_counter() > deadline:
-                return False
             done = self._prepare(at, deadline) and done
             entry = self.entries[at]
             covered += self.above(at)
             while slot < len(entry.slots) and covered < rows + margin:
-                if covered >= rows and perf_counter() > deadline:
+                if covered >= rows and worked and perf_counter() > deadline:
                     return False
-                self._measure(at, slot)
+                worked = self._measure(at, slot) or worked
                 covered += entry.heights[slot] if slot < len(entry.slots) else 0
                 slot += 1
+            if not done and covered >= rows:
+                return False
             at, slot = at + 1, 0
         return done
 
     def _up(self, place: Place, margin: int, deadline: float, must: int = 0) -> tuple[bool, Place]:
-        """Measure from above `place` upwards; where `place`'s slot has another number since, say so."""
+        """Measure from above `place` upwards, `must` rows in any case; where `place`'s slot has another number since,
+        say so."""
         at, slot = place.entry, place.slot or 0
-        covered = 0
+        covered, done, worked = 0, True, False
         while covered < must + margin:
             entry = self.entries[at]
             while slot > 0 and covered < must + margin:
-                if covered >= must and perf_counter() > deadline:
+                if covered >= must and worked and perf_counter() > deadline:
                     return False, place
                 count = len(entry.slots)
-                self._measure(at, slot - 1)
+                worked = self._measure(at, slot - 1) or worked
                 more = len(entry.slots) - count  # a closed block was opened: its last piece is nearest
                 if more and at == place.entry and place.slot is not None:
                     place = Place(place.entry, place.row, place.slot + more, place.inside)
@@ -196,21 +202,23 @@ class Document:
                 self._measure(at, slot - 1)
                 slot -= 1
                 covered += entry.heights[slot]
-            if at == 0:
+            if at == 0 or (not done and covered >= must):
                 break
-            if covered >= must and perf_counter() > deadline:
-                return False, place
             covered += self.above(at)
             at -= 1
-            self._prepare(at, deadline)
+            done = self._prepare(at, deadline) and done
             slot = len(self.entries[at].slots)
-        return True, place
+        return done, place
 
     def _keep(self, slot: Slot) -> None:
-        self._warm[slot] = None
+        """Keep the rows of `slot`, and those of others as long as there is room."""
+        self._warm_rows += slot.height - self._warm.get(slot, 0)
+        self._warm[slot] = slot.height
         self._warm.move_to_end(slot)
-        while len(self._warm) > KEPT:
-            self._warm.popitem(last=False)[0].drop()
+        while self._warm_rows > KEPT and len(self._warm) > 1:
+            old, rows = self._warm.popitem(last=False)
+            self._warm_rows -= rows
+            old.drop()
 
     def row(self, place: Place) -> Row | None:
         """What to draw at a place; None for a blank line. Measures what was not, as a last resort."""

@@ -104,7 +104,7 @@ class Entry:
 
 
 class Nothing:
-    """A block with nothing to show, such as a reference definition."""
+    """A block of blank lines."""
 
     source = ""
     gap = 0

@@ -43,7 +43,7 @@ class Slot:
         self.height = self.piece.gap + self.piece.estimate(width)
 
     def grown(self) -> None:
-        """The piece has changed."""
+        """The piece has changed. Its rows are kept, for those of them that stay the same."""
         self.exact = 0
         self._key = None
 
@@ -51,8 +51,10 @@ class Slot:
         """The piece's rows, kept until `drop`; the height becomes exact."""
         key = (width, palette, getattr(self.piece, "version", 0))
         if self._rows is None or self._key != key:
-            self._rows = rows_of_piece(self.piece, width, palette)
-            self._key = key
+            rows = rows_of_piece(self.piece, width, palette)
+            if self._rows is not None:
+                rows = _kept(self._rows, rows)
+            self._rows, self._key = rows, key
             self.height = self.piece.gap + len(self._rows)
             self.exact = width
         return self._rows
@@ -60,3 +62,11 @@ class Slot:
     def drop(self) -> None:
         """Give the rows back; the height stays."""
         self._rows = self._key = None
+
+
+def _kept(before: list[Row], after: list[Row]) -> list[Row]:
+    """`after`, with the rows of `before` where they are the same: what was drawn of them is kept with them."""
+    for index, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old.segments == new.segments and old.join == new.join and old.lead == new.lead:
+            after[index] = old
+    return after

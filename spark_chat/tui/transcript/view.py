@@ -6,28 +6,30 @@ moves along, so that what a person reads stays where it is.
 
 from __future__ import annotations
 
-from time import perf_counter
-from typing import Any
+import asyncio
+from time import perf_counter, thread_time
 
-from rich.segment import Segment
 from textual import events
-from textual.geometry import Offset, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
-from textual.timer import Timer
 
 from spark_chat.text.palette import Palette
 from spark_chat.tui.transcript import drawing
 from spark_chat.tui.transcript.answer import Answer
 from spark_chat.tui.transcript.document import Document, Place
 from spark_chat.tui.transcript.looks import palette_of
+from spark_chat.tui.transcript.paint import Painter, changed
 from spark_chat.tui.transcript.selecting import selected_text
 
 PERIOD = 0.05
 """Seconds between two updates while text streams: at most 20 a second, and none when nothing comes."""
+LONGEST_PERIOD = 0.25
+SHARE = 0.1
+"""Of a core, for updates and their painting: the engine needs the rest. Where they cost more, they come less often."""
 BUDGET = 0.012
 """Seconds of work in one update; what is left is done in the next, after the keys that came meanwhile."""
 
@@ -39,7 +41,7 @@ class View(ScrollView, can_focus=False):
 
     follow: var[bool] = var(True)
     """Keep the end in view as it grows, unless the person scrolled up."""
-    has_more_below: var[bool] = var(False)
+    has_more_below: var[bool] = var(False, init=False)
     """The end is out of view."""
 
     class MoreBelow(Message):
@@ -57,9 +59,14 @@ class View(ScrollView, can_focus=False):
         self._following = follow
         self._placing = False
         self._busy: dict[str, Answer] = {}
-        self._timer: Timer | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._last = 0.0
+        self._cpu = 0.0
+        self._cost = 0.0
         self._pointed: int | None = None
+        self._painter = Painter()
+        self._lines: list[Strip] = []
+        self._painted_at: tuple[int, Palette, Selection | None] | None = None
 
     # ------------------------------------------------------------------ updates
 
@@ -68,17 +75,31 @@ class View(ScrollView, can_focus=False):
         """Cells of a line, without the scrollbar."""
         return self.scrollable_content_region.width
 
+    @property
+    def settled(self) -> bool:
+        """Everything that came is on the screen, and no work is left."""
+        return self._timer is None and not self._busy
+
     def _wake(self, soon: bool = False) -> None:
         if self._timer is None and self.is_attached:
-            wait = 0.001 if soon else max(0.001, self._last + PERIOD - perf_counter())
-            self._timer = self.set_timer(wait, self._update)
+            period = min(LONGEST_PERIOD, max(PERIOD, self._cost / SHARE))
+            wait = 0.001 if soon else max(0.001, self._last + period - perf_counter())
+            self._timer = asyncio.get_running_loop().call_later(wait, self._due)
+
+    def _due(self) -> None:
+        # The loop's own timer: Textual's skips its only tick where the process got no processor just then.
+        self.call_next(self._update)
 
     def on_mount(self) -> None:
         self._wake(soon=True)
 
+    def on_unmount(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
     def _update(self) -> None:
         self._timer = None
-        self._last = perf_counter()
+        self._weigh()
         deadline = self._last + BUDGET
         for id, answer in list(self._busy.items()):
             found = self._document.find(Answer, id)
@@ -89,6 +110,13 @@ class View(ScrollView, can_focus=False):
         done = self._settle(deadline)
         if self._busy or not done:
             self._wake(soon=True)
+
+    def _weigh(self) -> None:
+        """Learn what an update costs: the thread's CPU time since the last one, which had painting in it."""
+        now, cpu = perf_counter(), thread_time()
+        if now - self._last < 2 * LONGEST_PERIOD:
+            self._cost += ((cpu - self._cpu) - self._cost) / 8
+        self._last, self._cpu = now, cpu
 
     def _settle(self, deadline: float) -> bool:
         """Lay out what is on the screen and around it, and show it; False where some is left for later."""
@@ -102,24 +130,53 @@ class View(ScrollView, can_focus=False):
         else:
             top, done = document.settle(round(self.scroll_y), rows, rows, deadline)
             top = max(0, min(top, document.height - rows))
+        waiting = False
         for colours in document.colours(top, rows):
             colours.advance(deadline)
-            done = done and colours.done
+            waiting = waiting or colours.waiting
+            done = done and (colours.done or waiting)
         self._show(top)
+        if done and waiting:
+            self._wake()
         return done
 
     def _show(self, top: int) -> None:
-        size = Size(self.columns, self._document.height)
         self._placing = True
         try:
-            if size != self.virtual_size:
-                self.virtual_size = size
+            self._set_height(self._document.height)
             if top != round(self.scroll_y) or top != self.scroll_target_y:
                 self.scroll_to(y=top, animate=False, force=True, immediate=True)
         finally:
             self._placing = False
         self.has_more_below = top + self.size.height < self._document.height
-        self.refresh()
+        self._repaint()
+
+    def _set_height(self, height: int) -> None:
+        """Set `virtual_size`, without the layout of the whole screen that comes with it: the scrollbar is always
+        there, so nothing but it can look different."""
+        size = Size(self.columns, height)
+        if size != self.virtual_size:
+            self.set_reactive(View.virtual_size, size)
+            self.vertical_scrollbar.window_size = self.size.height
+            self.vertical_scrollbar.window_virtual_size = height
+
+    def _repaint(self) -> None:
+        """Have the lines painted that are others than before."""
+        before, self._lines = self._lines, self._visible()
+        spans = changed(before, self._lines)
+        if len(before) != len(self._lines) or sum(count for _, count in spans) * 2 > len(self._lines):
+            self.refresh()
+        elif spans:
+            self.refresh(*(Region(0, y, self.columns, count) for y, count in spans))
+
+    def _visible(self) -> list[Strip]:
+        top, width, height = round(self.scroll_y), self.columns, self.size.height
+        palette, selection = self._palette(), self.text_selection
+        lines = [self._painter.line(self._document, top + y, width, selection) for y in range(height)]
+        if self.has_more_below and lines:
+            lines[-1] = self._painter.with_mark(lines[-1], width, palette)
+        self._painted_at = (top, palette, selection)
+        return lines
 
     def watch_has_more_below(self, more: bool) -> None:
         if self.is_attached:
@@ -209,40 +266,9 @@ class View(ScrollView, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        width = self.columns
-        palette = self._palette()
-        place = self._document.place(round(self.scroll_y) + y)
-        if place is None or round(self.scroll_y) + y >= self._document.height:
-            return Strip.blank(width, palette.style("text"))
-        strip = self._strip(place, width, palette)
-        if self.has_more_below and y == self.size.height - 1:
-            strip = drawing.overlay(strip, width, palette)
-        return strip
-
-    def _strip(self, place: Place, width: int, palette: Palette) -> Strip:
-        document = self._document
-        entry = document.entries[place.entry]
-        gutter = drawing.gutter_width(width)
-        number = drawing.line_number(place.entry, place.row)
-        row = document.row(place)
-        named = place.slot == 0 and place.inside == 0 and not document.labelled
-        key: Any = (number, width, palette, named)
-        if row is not None and row.drawn is not None and row.drawn[0] == key:
-            strip: Any = row.drawn[1]
-        else:
-            if document.labelled and place.slot is None and place.row == document.above(place.entry) - 1:
-                head = drawing.label(entry.label, entry.role, width, palette)
-            elif named:
-                head = drawing.label(entry.label, entry.role, gutter, palette)
-            else:
-                head = [Segment(" " * gutter, palette.style("text"))]
-            strip = drawing.draw(row, head, width, number, palette)
-            if row is not None:
-                row.drawn = (key, strip)
-        selection = self.text_selection
-        if selection is not None:
-            strip = drawing.select(strip, row, gutter, number, selection, palette.style("selection"))
-        return strip  # type: ignore[no-any-return]
+        if self._painted_at != (round(self.scroll_y), self._palette(), self.text_selection):
+            self._lines = self._visible()
+        return self._lines[y] if y < len(self._lines) else Strip.blank(self.columns, self._palette().style("text"))
 
     # ------------------------------------------------------------------ mouse and selection
 

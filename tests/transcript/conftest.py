@@ -1,0 +1,18 @@
+"""Nothing here waits for a clock."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from spark_chat.tui.transcript import view
+
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Updates come as soon as there is something to show, whatever they cost."""
+    monkeypatch.setattr(view, "PERIOD", 0.0)
+    monkeypatch.setattr(view, "SHARE", 1e9)

@@ -1,0 +1,54 @@
+"""However an answer comes, in the end it looks as if it had been parsed at once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.transcript.laid_out import streamed, whole
+from tests.transcript.test_blocks import documents
+
+
+def cut(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+@given(documents, st.integers(1, 30), st.integers(20, 100))
+@example("[a][ref] and [ref]\n\n[ref]: http://x.y\n", 3, 60)
+@example("1. a\n   1. b\n      1. c\n   2. d\n2. e\n\n   para\n3. f\n", 2, 60)
+@example("1. a\n\n2. b\n10. c\n- d\n- e\n+ f\n> g\n- h\n", 1, 60)
+def test_a_streamed_answer_looks_like_its_whole(text: str, size: int, width: int) -> None:
+    expected = whole(text, width)
+    if not text.strip():
+        return
+    assert streamed(cut(text, size), width) == expected
+    assert streamed(cut(text, size), width, each=True) == expected
+
+
+def test_an_open_fence_is_plain_and_keeps_its_closing_marks_back() -> None:
+    from tests.transcript.laid_out import PALETTE, Answer, measured
+
+    answer = Answer("a", "m")
+    answer.prepare(40, 0)
+    seen = []
+    for chunk in cut("```python\nx = 1\n```\nafter", 1):
+        answer.append(chunk, "", "")
+        answer.digest(float("inf"))
+        seen.append(measured(answer))
+    assert all("```" not in row for rows in seen[9:20] for row in rows)
+    assert seen[15] == ["  python", "  x = 1"]
+    assert PALETTE.code_bar == "  "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ">" * 60 + " deep quote", "- " * 60 + "deep list", "> - " * 40 + "both", "[" * 5000 + "x", "*" * 3000 + "y",
+        "|" * 500 + "\n" + "|-" * 500 + "|\n" + "|z" * 500, "`" * 2001 + "w", "    " * 50 + "indented",
+        "![" * 900 + "i", "1. " * 90 + "n", "```" + "c" * 30_000 + "\nq",
+    ],
+    ids=lambda text: text[:6],
+)  # fmt: skip
+def test_hostile_shapes_show_all_their_words(text: str) -> None:
+    assert text.strip("|")[-1] in "".join(streamed([text], 40))
