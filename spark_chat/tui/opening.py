@@ -89,14 +89,19 @@ class Opening:
         app.session.keep(Keeping(journal, app.session.conversation))
         self._offer = await journal.committed(journal.latest())
         earlier = await journal.committed(journal.prompts())
-        composer = app.chat.composer
+        composer, offer = app.chat.composer, self._offer
+        draft = offer.draft if offer is not None else ""
+        typed_meanwhile = not composer.is_empty
+        if draft and typed_meanwhile:
+            earlier = [*(earlier or ()), draft]
         if earlier:
             composer.recall(earlier)
-        offer = self._offer
+        if typed_meanwhile:
+            self.keep_draft(composer.text)
+        elif draft:
+            composer.set_text(draft)
         if offer is None:
             return
-        if offer.draft and composer.is_empty:
-            composer.set_text(offer.draft)
         if offer.messages and not app.session.conversation.exchanges:
             app.chat.view.put(notices.resume_notice(offer))
 

@@ -183,3 +183,31 @@ def test_focus_reports_from_the_terminal_change_nothing(home):
         app.send("hello")
         app.wait_for("hello")
         assert "TTFT" not in app.text
+
+
+def test_in_accessible_mode_nothing_repaints_by_itself(home):
+    with ready(chat("--key", "ui.accessible=true")) as app:
+        app.send("hello\r")
+        app.wait_for("eight.")
+        app.settle(1.0)
+        before = len(app.output)
+        app.settle(2.5)
+        assert bytes(app.output[before:]) == b""
+
+
+def test_a_found_draft_is_a_key_away_where_one_typed_sooner(home):
+    with ready(chat()) as app:
+        app.send("half a thought")
+        app.wait_for("half a thought")
+        app.wait_for(lambda: any(b"half a thought" in path.read_bytes() for path in home.rglob("history.sqlite3*")))
+        app.kill(signal.SIGKILL)
+        app.wait_ended()
+    with chat() as app:
+        app.send("sooner")
+        app.wait_for("n-gram")
+        app.wait_for("sooner")
+        app.settle()
+        app.send("\x1b[A")
+        app.wait_for("half a thought")
+        app.send("\x1b[B")
+        app.wait_for("sooner")

@@ -77,8 +77,12 @@ class Composer(Vertical):
             super().__init__()
             self.text = text
 
-    def __init__(self, *, placeholder: str = "write here; paste anything", id: str | None = None) -> None:
+    def __init__(
+        self, *, placeholder: str = "write here; paste anything", blink: bool = True, id: str | None = None
+    ) -> None:
+        """`blink` False: the cursor stands still, and nothing here repaints on a timer."""
         super().__init__(id=id)
+        self._blink = blink
         self._chips = chips.Chips()
         self._recall = Recall()
         self._placeholder = placeholder
@@ -89,7 +93,9 @@ class Composer(Vertical):
         yield Preview()
         yield Completion()
         with Horizontal():
-            yield Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
+            prompt = Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
+            prompt.cursor_blink = self._blink
+            yield prompt
             yield Static(HINT, id="hint")
 
     # -- for others

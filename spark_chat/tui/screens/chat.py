@@ -81,7 +81,7 @@ class ChatScreen(Screen[None]):
         yield Transcript(follow=self.spark.resolved.settings.ui.follow)
         yield NoticePanel(plain=self.spark.accessible)
         yield Meters()
-        yield Composer()
+        yield Composer(blink=not self.spark.accessible)
 
     @property
     def spark(self) -> SparkApp:
