@@ -30,8 +30,8 @@ STEP = 256
 LEAST_CONTEXT = 2048
 SPARE = 512 * 1024 * 1024
 """Bytes beside weights and KV cache: compute buffers, this process, the chat."""
-BATCH = 256
-"""Prompt tokens a decode call: an abort takes effect between two calls."""
+BATCH = 64
+"""Prompt tokens a decode call on a CPU, where more at a time gains next to nothing and an abort waits for the call."""
 NGRAM = (16, 1, 16)
 """n_match, n_min, n_max: a draft starts after a match of so many ids, and holds that many.
 
@@ -61,7 +61,8 @@ def plan(command: Load, model: GgufFacts, native: Any) -> Plan:
     params.model.path = str(model.files[0] if len(model.files) > 1 else Path(command.model))
     params.n_parallel = 1
     params.cpuparams.n_threads = max(1, cores() - 1)  # its threads spin: one core stays free for the chat
-    params.n_batch = params.n_ubatch = BATCH
+    if not gpu:
+        params.n_batch = params.n_ubatch = BATCH
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.fit_params = gpu  # without a GPU there is nothing to fit, and it takes as long as a small model's load
     params.sampling.min_p = 0.0  # sampling is what the settings say, and no more

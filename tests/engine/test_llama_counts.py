@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from spark_chat.engine.llama_params import BATCH
 from spark_chat.engine.protocol import Abort, Delta, Done, Generate, Ready, Sampling, Statistics, Stats, Turn
 from tests.engine.probe import Probe, ask, recipe
 
@@ -59,11 +60,15 @@ class Counting(Probe):
         return deltas, done, {name: after[name] - before.get(name, 0) for name in after}
 
 
-def check_speculation(done: Done, deltas: list[Delta], counted: dict[str, float], prefill_calls: int = 1) -> None:
+def prefill_calls(done: Done) -> int:
+    return -(-(done.usage.prompt_tokens - done.usage.cached_tokens) // BATCH)
+
+
+def check_speculation(done: Done, deltas: list[Delta], counted: dict[str, float]) -> None:
     """Steps are decode calls after the prefill's; ids are what the server counted; bars and counts agree."""
     usage = done.usage
     assert usage.verify_steps is not None and usage.accepted_drafts is not None
-    assert usage.verify_steps == counted["n_decode_total"] - prefill_calls
+    assert usage.verify_steps == counted["n_decode_total"] - prefill_calls(done)
     assert usage.completion_tokens == counted["tokens_predicted_total"]
     assert usage.proposed_drafts == counted["spec_decode_num_draft_tokens_total"]
     assert usage.accepted_histogram is not None and sum(usage.accepted_histogram) == usage.verify_steps
@@ -92,11 +97,11 @@ async def test_ids_equal_those_that_the_server_lists(model: Path, mtp: bool) -> 
             assert done.finish == ("length" if len(real["ids"]) == limit else "stop")
             if mtp:
                 check_speculation(done, deltas, counted)
-                assert done.usage.verify_steps == real["decodes"] - 1
+                assert done.usage.verify_steps == real["decodes"] - prefill_calls(done)
                 drafted += done.usage.accepted_drafts or 0
             else:
                 assert done.usage.verify_steps is done.usage.accepted_drafts is done.usage.accepted_histogram is None
-                assert counted["n_decode_total"] == len(real["ids"])
+                assert counted["n_decode_total"] == len(real["ids"]) - 1 + prefill_calls(done)
         assert drafted > 20 if mtp else drafted == 0
 
 
@@ -131,7 +136,7 @@ async def test_the_context_s_end_cuts_a_step(model: Path) -> None:
         await probe.start(recipe(model, context=512, mtp=True))
         deltas, done, counted = await probe.counted(ask("a", f"{LINE} " * 14, max_tokens=5000, ignore_eos=True))
         assert done.finish == "context" and done.usage.accepted_drafts
-        check_speculation(done, deltas, counted, prefill_calls=-(-done.usage.prompt_tokens // 256))
+        check_speculation(done, deltas, counted)
 
 
 async def test_an_abort_counts_what_came(model: Path) -> None:
