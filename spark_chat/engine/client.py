@@ -29,7 +29,11 @@ OnEvent = Callable[[AnyEvent], None]
 STOP_S = 3.0
 """Seconds that a worker has to end by itself once it was asked to."""
 
-_TELLING = re.compile(r"Error\b|GGML_ASSERT|Fatal Python|terminate called|[Oo]ut of memory| E ")
+_TELLING = [
+    re.compile(pattern)
+    for pattern in (r"GGML_ASSERT|what\(\):|[Oo]ut of memory", r"^\w*(Error|Exception)\b", r" E ", r"Fatal Python")
+]
+"""Lines of a log that say why it ended, the most telling kind first."""
 
 
 class EngineClient:
@@ -161,8 +165,8 @@ class EngineClient:
                 how += " That is also how the system ends a process when memory runs out."
         else:
             how = f"Its exit code was {code}."
-        lines = self.log_end(60)
-        telling = [line for line in lines if _TELLING.search(line)] or lines
+        lines = self.log_end(120)
+        telling = next((found for kind in _TELLING if (found := [x for x in lines if kind.search(x)])), lines)
         return Failed(
             code="died",
             what="The engine's process has ended.",

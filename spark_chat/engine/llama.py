@@ -7,6 +7,7 @@ chunks are handed to the event loop.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
@@ -43,6 +44,7 @@ class LlamaEngine:
 
     def load(self, command: Load, report: Report) -> Ready:
         report("start", 0.0, "Starting llama.cpp.")
+        os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # else it runs a debugger before it gives up
         try:
             import xllamacpp as native
         except ImportError as error:
