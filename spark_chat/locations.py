@@ -91,6 +91,13 @@ def hugging_face_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "huggingface" / "hub"
 
 
+def modelscope_cache() -> Path:
+    """Where ModelScope's own tools keep checkpoints."""
+    if named := os.environ.get("MODELSCOPE_CACHE"):
+        return Path(named).expanduser()
+    return Path("~/.cache/modelscope").expanduser()
+
+
 def logs() -> Path:
     return state() / "logs"
 

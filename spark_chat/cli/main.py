@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": ("spark_chat.cli.check:command", "Answer one prompt without the screen; numbers and proofs as JSON."),
     "doctor": ("spark_chat.cli.doctor:command", "Say what this machine has and lacks, and what to do."),
+    "pull": ("spark_chat.cli.pull:command", "Fetch a model, or go on fetching it; or register one that is here."),
+    "models": ("spark_chat.cli.models:command", "List, show and remove the models on this machine."),
     "settings": ("spark_chat.cli.settings:command", "Show, change and check the settings."),
 }
 """Imported only when called, so that the chat alone starts fast."""

@@ -56,7 +56,7 @@ def _checkpoint(obstacle: str | None) -> ModelRef:
     if model is None or is_gguf(model):
         raise RecipeProblem(
             "engine.kind = sglang was asked for, but no checkpoint is on this machine.",
-            f"`hf download {find.PREFERRED[0]}` brings one, or name a folder with --model.",
+            f"`spark-chat pull {find.PREFERRED[0]}` brings one, or name a folder with --model.",
             key="engine.model",
         )
     return model

@@ -1,7 +1,8 @@
 """A model on this machine by its path or its name. Nothing is loaded and nothing is fetched here.
 
-A path leads to a .gguf file or to a folder with a checkpoint. A name is the small model's, that of a .gguf in the
-app's models folder, or a Hugging Face repository's whose snapshot is in Hugging Face's own cache.
+A path leads to a .gguf file or to a folder with a checkpoint. A name is the small model's, that of a .gguf or of a
+checkpoint (mostly a link) in the app's models folder, or a repository's whose snapshot is in the cache of Hugging
+Face's or ModelScope's own tools.
 """
 
 from __future__ import annotations
@@ -69,12 +70,12 @@ def default(checkpoints: bool = False) -> ModelRef:
     """
     if checkpoints:
         for name in PREFERRED:
-            for ref in _hugging_face():
+            for ref in known():
                 if ref.name == name:
                     return at(Path(ref.path), name)
     limit = MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for ref in sorted(_own(), key=lambda ref: -_size(Path(ref.path))):
-        if _size(Path(ref.path)) <= limit and Path(ref.path).name != small.SMALL.file:
+        if ref.path.endswith(".gguf") and _size(Path(ref.path)) <= limit and Path(ref.path).name != small.SMALL.file:
             try:
                 return at(Path(ref.path))
             except ModelProblem:
@@ -83,8 +84,8 @@ def default(checkpoints: bool = False) -> ModelRef:
 
 
 def known() -> list[ModelRef]:
-    """Models that can be named: those in the app's folder, then those in Hugging Face's cache. Not looked into."""
-    return [*_own(), *_hugging_face()]
+    """Models that can be named: those in the app's folder, then those in the hubs' caches. Not looked into."""
+    return [*_own(), *_hugging_face(), *_modelscope()]
 
 
 def _small() -> ModelRef:
@@ -96,12 +97,23 @@ def _small() -> ModelRef:
 
 def _own() -> Iterator[ModelRef]:
     try:
-        files = sorted(locations.models().glob("*.gguf"))
+        files = sorted(locations.models().iterdir())
     except (OSError, locations.NoHome):
         return
     for file in files:
-        if not sanity.is_later_part(file):
-            yield ModelRef(file.name.removesuffix(".gguf"), str(file))
+        if file.name.endswith(".gguf"):
+            if not sanity.is_later_part(file):
+                yield ModelRef(file.name.removesuffix(".gguf"), str(file))
+        elif not file.name.startswith(".") and (file / "config.json").exists():
+            yield ModelRef(file.name.replace("--", "/", 1), str(file))
+
+
+def as_file_name(name: str, model: Path) -> str:
+    """What a model called `name` is called in the app's models folder. Raises ModelProblem."""
+    file = name.replace("/", "--", 1)
+    if not file or "/" in file or file.startswith(".") or not file.isprintable():
+        raise ModelProblem(f"{name} can't be a model's name. Take OWNER/NAME, or a plain word.")
+    return f"{file.removesuffix('.gguf')}.gguf" if model.is_file() else file
 
 
 def _hugging_face() -> Iterator[ModelRef]:
@@ -112,7 +124,7 @@ def _hugging_face() -> Iterator[ModelRef]:
         return
     for folder in folders:
         repository = "/".join(folder.name.split("--", 2)[1:])
-        snapshot = _snapshot(folder)
+        snapshot = snapshot_of(folder)
         if snapshot is None:
             continue
         files = [file for file in sorted(snapshot.glob("**/*.gguf")) if not sanity.is_later_part(file)]
@@ -123,8 +135,29 @@ def _hugging_face() -> Iterator[ModelRef]:
             yield ModelRef(name, str(file))
 
 
-def _snapshot(folder: Path) -> Path | None:
-    """The snapshot that `main` stands for, else the newest."""
+def _modelscope() -> Iterator[ModelRef]:
+    """Checkpoints alone; its older cache has a folder an owner, with dots in names written as three underscores."""
+    try:
+        root = locations.modelscope_cache()
+        found = [
+            ("/".join(folder.parent.parent.name.split("--", 1)), folder)
+            for folder in sorted(root.glob("models/*--*/snapshots/master"))
+        ]
+        for models in (root / "models", root / "hub" / "models"):
+            found += [
+                (f"{folder.parent.name}/{folder.name.replace('___', '.')}", folder)
+                for folder in sorted(models.glob("[!._]*/[!._]*"))
+                if folder.name not in ("snapshots", "blobs", "refs")
+            ]
+    except (OSError, RuntimeError):
+        return
+    for name, folder in found:
+        if (folder / "config.json").exists():
+            yield ModelRef(name, str(folder))
+
+
+def snapshot_of(folder: Path) -> Path | None:
+    """Of a repository's folder in Hugging Face's cache: the snapshot that `main` stands for, else the newest."""
     try:
         revision = (folder / "refs" / "main").read_text().strip()
         if revision and (folder / "snapshots" / revision).is_dir():
@@ -160,7 +193,7 @@ def _unknown(name: str, path: Path) -> ModelProblem:
     if near:
         sentence += f" Did you mean {' or '.join(by_fold[fold] for fold in near[:3])}?"
     if name.count("/") == 1 and not name.startswith((".", "/", "~")) and not name.endswith(".gguf"):
-        sentence += f" `hf download {name}` brings it, if it is a repository on Hugging Face."
+        sentence += f" `spark-chat pull {name}` brings it, if it is a repository on Hugging Face."
     return ModelProblem(f"{sentence} A path to a .gguf file or to a checkpoint's folder works too.")
 
 

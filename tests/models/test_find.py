@@ -183,7 +183,7 @@ def test_unknown_names_are_answered_with_the_nearest(hub: Path) -> None:
         with pytest.raises(ModelProblem) as raised:
             find(wrong)
         assert f"Did you mean {right}" in str(raised.value)
-    with pytest.raises(ModelProblem, match="`hf download some/thing`"):
+    with pytest.raises(ModelProblem, match="`spark-chat pull some/thing`"):
         find("some/thing")
     gguf(locations.models().parent / "near.gguf")
     with pytest.raises(ModelProblem, match=r"near\.gguf"):
