@@ -139,7 +139,6 @@ class Driver:
 
             self._models = Library()
         found = await self._models.look(settings, self._machine)
-        note = ""
         if isinstance(found, Download):
             if found.size >= ASK_FROM and not agreed:
                 self._change(phase=Phase.ASKING, progress=_waits(found))
@@ -148,8 +147,8 @@ class Driver:
             model = await found.fetch(self._fetched)
             self._change(phase=Phase.STARTING, progress=None)
         else:
-            model, note = found.model, found.note
-        recipe = build(settings, self._machine, model, (note,) if note else ())
+            model = found.model
+        recipe = build(settings, self._machine, model, (found.note,) if found.note else ())
         self._judged = board.starting(recipe)
         self._change(recipe=recipe)
         self._show_badges()

