@@ -5,20 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spark_chat.engine.protocol import Ready
+from spark_chat.machine import Machine
 from spark_chat.meters.numbers import Counters
 from spark_chat.optimizations import judge
-from spark_chat.optimizations.optimization import Badge, State
+from spark_chat.optimizations.optimization import Badge, Optimization, State
 from spark_chat.optimizations.table import OPTIMIZATIONS, optimization
+from spark_chat.recipe.profile import PROFILES
 from spark_chat.recipe.recipe import Recipe
 from spark_chat.settings.schema import Row, Settings, rows, value
 
 
-def unknown(settings: Settings) -> tuple[Badge, ...]:
-    """Before it is known which engine runs."""
+def unknown(settings: Settings, machine: Machine | None) -> tuple[Badge, ...]:
+    """Before it is known which engine runs: unavailable is only what no engine has here."""
     return tuple(
-        judge.starting(item.name, item.label, bool(getattr(settings.optimizations, item.name)), None)
+        judge.starting(item.name, item.label, bool(getattr(settings.optimizations, item.name)), _nowhere(item, machine))
         for item in OPTIMIZATIONS
     )
+
+
+def _nowhere(item: Optimization, machine: Machine | None) -> str | None:
+    reasons = [item.unavailable(engine, machine) for engine in PROFILES] if machine is not None else [None]
+    return None if None in reasons else reasons[0]
 
 
 def starting(recipe: Recipe) -> tuple[Badge, ...]:

@@ -114,7 +114,7 @@ class Driver:
         self._running = settings
         self._saved = self._saved or settings
         self._session = SessionMeter(time.monotonic())
-        self._judged = board.unknown(settings)
+        self._judged = board.unknown(settings, self._machine)
         self._change(
             phase=Phase.STARTING, recipe=None, progress=None, ready=None, ready_s=None, failure=None, log_end=(),
             statistics=None, context_used=0, turns=0, last_good=None,
@@ -134,6 +134,8 @@ class Driver:
             from spark_chat.machine import machine
 
             self._machine = await asyncio.to_thread(machine)
+            self._judged = board.unknown(settings, self._machine)
+            self._show_badges()
         if self._models is None:
             from spark_chat.driver.library import Library
 

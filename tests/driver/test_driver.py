@@ -334,6 +334,7 @@ async def test_a_model_that_is_not_there_is_a_sentence(rig: Rig) -> None:
     failure = rig.driver.snapshot.failure
     assert rig.phase is Phase.FAILED and failure is not None
     assert (failure.what, failure.facts) == ("There is no model 'x'.", {"key": "engine.model"})
+    assert (rig.badge("humming").state, rig.badge("mtp").state) == (State.UNAVAILABLE, State.FAILED)
     assert not rig.engine.recipes
 
 
