@@ -32,6 +32,7 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
         "runs": runs,
         "medians": {name: _median([run[name] for run in chosen]) for name in MEDIANS},
         "medians_over": over,
+        "notes": notes(outcome),
         "interrupted": outcome.interrupted,
         "failure": failure_json(outcome.failure),
     }
@@ -71,7 +72,7 @@ def as_lines(outcome: Outcome) -> list[str]:
             f"TPOT {units.milliseconds(None if tpot is None else tpot * 1000)}, "
             f"accept {units.accept(middle['accept_length'])}"
         )
-    return lines
+    return [*lines, *notes(outcome)]
 
 
 def failure_lines(outcome: Outcome) -> list[str]:

@@ -207,4 +207,10 @@ async def test_lines_for_a_person() -> None:
     assert lines[1] == "– Humming   UNAVAILABLE  needs SGLang on an NVIDIA GPU"
     assert lines[3] == "● n-gram    ACTIVE"
     assert lines[4].startswith("run 1: 13 tok, ") and lines[4].endswith(", accept 3.00 (4 steps), cold")
-    assert lines[-1].startswith("median of 2 warm runs: ") and lines[-1].endswith("accept 3.00")
+    assert lines[7].startswith("median of 2 warm runs: ") and lines[7].endswith("accept 3.00")
+
+
+async def test_runs_that_learn_from_each_other_say_so() -> None:
+    bench = Bench(tokens=13, drafts=2)
+    assert "repeated prompt drafts better" in report.as_json(await bench.run(runs=2))["notes"][-1]
+    assert "repeated" not in " ".join(report.as_json(await Bench(drafts=2).run())["notes"])
