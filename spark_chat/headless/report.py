@@ -10,6 +10,8 @@ from spark_chat.headless.check import Outcome
 from spark_chat.lab.figures import badge_json, failure_json, run_json, settings_json
 from spark_chat.meters import units
 from spark_chat.meters.line import answer_line
+from spark_chat.optimizations.mtp import NGRAM
+from spark_chat.optimizations.optimization import State
 
 MEDIANS = ("ttft_s", "tpot_s", "prefill_tok_s", "decode_tok_s", "accept_length", "completion_tokens")
 FINE, ENGINE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -48,6 +50,17 @@ def _chosen(runs: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
 def _median(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return median(known) if known else None
+
+
+def notes(outcome: Outcome) -> list[str]:
+    """What a reader of the numbers must know: how the recipe came about, and what makes runs unlike a new prompt."""
+    found = list(outcome.snapshot.recipe.notes) if outcome.snapshot.recipe else []
+    ngram = any(badge.label == NGRAM and badge.state is State.ACTIVE for badge in outcome.snapshot.badges)
+    if ngram and len(outcome.runs) > 1:
+        found.append(
+            "n-gram drafts come from earlier answers too: a repeated prompt drafts better than a new one would."
+        )
+    return found
 
 
 def as_lines(outcome: Outcome) -> list[str]:
