@@ -75,10 +75,15 @@ def history() -> Finding:
     except (OSError, locations.NoHome) as problem:
         return wrong("history", f"It can't be read: {problem}.", "See its permissions, or start with --no-history.")
     if status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) & 0o077:
-        return warning("history", f"{path} can be read by others.", f"chmod 600 {path}")
+        return warning("history", f"{path} can be read by others.", f"chmod 600 {path}", lambda: _private(path))
     if not os.access(path, os.R_OK | os.W_OK):
         return wrong("history", f"{path} can't be written.", "See its permissions, or start with --no-history.")
     return fine("history", f"{path}, {size(status.st_size)}.")
+
+
+def _private(path: Path) -> str:
+    path.chmod(0o600)
+    return f"{path} is for your eyes alone now."
 
 
 def _existing(path: Path) -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 Level = Literal["fine", "warning", "wrong"]
@@ -12,12 +13,14 @@ MARKS: dict[Level, str] = {"fine": "✓", "warning": "!", "wrong": "✗"}
 
 @dataclass(frozen=True)
 class Finding:
-    """`remedy`: what to do, given wherever `level` is not "fine"."""
+    """`remedy`: what to do, given wherever `level` is not "fine". `fix` does it where that is safe, takes nothing
+    that is the person's, and says what it did; it raises OSError."""
 
     name: str
     level: Level
     text: str
     remedy: str = ""
+    fix: Callable[[], str] | None = field(default=None, compare=False)
 
     def line(self, width: int) -> str:
         """For a person; `width`: columns of the longest name."""
@@ -29,8 +32,8 @@ def fine(name: str, text: str) -> Finding:
     return Finding(name, "fine", text)
 
 
-def warning(name: str, text: str, remedy: str) -> Finding:
-    return Finding(name, "warning", text, remedy)
+def warning(name: str, text: str, remedy: str, fix: Callable[[], str] | None = None) -> Finding:
+    return Finding(name, "warning", text, remedy, fix)
 
 
 def wrong(name: str, text: str, remedy: str) -> Finding:
