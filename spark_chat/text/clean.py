@@ -48,6 +48,11 @@ def clean(text: str) -> str:
     return text.translate(_TABLE)
 
 
+def printable(text: str) -> str:
+    """`text` as it can be drawn: cleaned, calmed, and without tabs."""
+    return calm(clean(text).expandtabs(4))
+
+
 def calm(line: str) -> str:
     """`line` with no more than MARKS_AT_MOST combining marks in a row."""
     return line if line.isascii() else _FLOOD.sub(r"\1", line)

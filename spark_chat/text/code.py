@@ -113,15 +113,15 @@ class Colours:
 class CodeHead:
     """The line above code that names its language."""
 
-    def __init__(self, source: str, language: str, *, lead: Lead = NO_LEAD, gap: int = 0) -> None:
-        self.source, self.language, self.lead, self.gap = source, language, lead, gap
+    def __init__(self, source: str, info: str, *, lead: Lead = NO_LEAD, gap: int = 0) -> None:
+        self.source, self.info, self.lead, self.gap = source, info, lead, gap
 
     def estimate(self, width: int) -> int:
         return 1
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         room = max(1, width - self.lead.fitting(width).width)
-        label = shown(self.language)
+        label = shown(self.info.strip())
         while label and cells(label) > room - 4:
             label = label[:-1]
         return [_code_row([(label or "code", "code-label")], room, width, self.lead, True, palette)]
@@ -130,12 +130,10 @@ class CodeHead:
 class CodeLines:
     """Some lines of a code block, from line `first` of it. Grows while the block is open."""
 
-    def __init__(
-        self, source: str, first: int, colours: Colours, *, lead: Lead = NO_LEAD, indent: int = 0, gap: int = 0
-    ) -> None:
-        self.source, self.first, self.colours, self.lead, self.indent, self.gap = (
-            source, first, colours, lead, indent, gap,
-        )  # fmt: skip
+    def __init__(self, source: str, first: int, colours: Colours, *, lead: Lead = NO_LEAD, gap: int = 0) -> None:
+        self.source, self.first, self.colours, self.lead, self.gap = source, first, colours, lead, gap
+        self.closing = ""
+        """The fence below, on the last piece of a block."""
 
     @property
     def version(self) -> int:
@@ -151,19 +149,13 @@ class CodeLines:
         inner = max(1, room - 3)
         rows = []
         for number, line in enumerate(self.source.removesuffix("\n").split("\n"), self.first):
-            line = shown(_dedent(line, self.indent))
+            line = shown(line)
             runs = self.colours.line(number, line)
             for start, end, join in wrap(line, inner):
                 row = _code_row(_cut(runs, start, end), room, width, lead, False, palette)
                 row.join = join
                 rows.append(row)
         return rows
-
-
-def _dedent(line: str, indent: int) -> str:
-    while indent and line.startswith(" "):
-        line, indent = line[1:], indent - 1
-    return line
 
 
 def _cut(runs: list[tuple[str, str]], start: int, end: int) -> list[tuple[str, str]]:
@@ -184,7 +176,7 @@ def _code_row(runs: list[tuple[str, str]], room: int, width: int, lead: Lead, fi
     used = len(palette.code_bar) + sum(cells(text) for text, _ in runs)
     fill = [Segment(" " * (room - used), ground)] if used < room else []
     ours = sum(len(part.text) for part in head) + len(palette.code_bar)
-    return Row([*head, bar, *body, *fill], lead.width + max(used, room), ours)
+    return Row([*head, bar, *body, *fill], lead.width + max(used, room), ours, max(0, room - used))
 
 
 def language_of(info: str) -> str:
@@ -194,17 +186,21 @@ def language_of(info: str) -> str:
 
 
 def code_pieces(
-    code: str, info: str, *, lead: Lead = NO_LEAD, indent: int = 0, gap: int = 0, start: bool = True, opening: str = ""
-) -> tuple[list[CodeHead | CodeLines], Colours]:
-    """A block's pieces. `code` is what stands between the fences, `info` what stands after the first."""
-    language = language_of(info)
-    colours = Colours(language)
+    code: str, info: str, *, lead: Lead = NO_LEAD, gap: int = 0, opening: str = "", closing: str = ""
+) -> list[CodeHead | CodeLines]:
+    """A block's pieces. `code` is what stands between the fences `opening` and `closing`, `info` what stands after the
+    first one's marks."""
+    head = CodeHead(opening, info, lead=lead, gap=gap)
+    if not code:
+        head.source += closing
+        return [head]
+    colours = Colours(language_of(info))
     rest = Lead(lead.rest, lead.rest)
-    pieces: list[CodeHead | CodeLines] = [CodeHead(opening, language, lead=lead, gap=gap)]
-    lines = code.removesuffix("\n").split("\n") if code else []
-    for at in range(0, len(lines), LINES):
-        text = "\n".join(lines[at : at + LINES]) + "\n"
-        pieces.append(CodeLines(text, at, colours, lead=rest, indent=indent))
-    if start and code:
-        colours.start("\n".join(shown(_dedent(line, indent)) for line in lines))
-    return pieces, colours
+    lines = code.removesuffix("\n").split("\n")
+    pieces = [
+        CodeLines("\n".join(lines[at : at + LINES]) + "\n", at, colours, lead=rest)
+        for at in range(0, len(lines), LINES)
+    ]
+    pieces[-1].closing = closing
+    colours.start("\n".join(map(shown, lines)))
+    return [head, *pieces]

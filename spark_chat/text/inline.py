@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spark_chat.text.clean import calm
+from spark_chat.text.clean import printable
 from spark_chat.text.grammar import inline_tokens
 from spark_chat.text.palette import CODE, EMPHASIS, LINK, STRIKE, STRONG, URL
 from spark_chat.text.row import Run
@@ -19,12 +19,11 @@ LONGEST = 20_000
 
 def inline_runs(content: str, references: dict[str, Any] | None = None) -> list[Run]:
     """`content` (cleaned text) as runs. Line breaks stay where the model put them."""
-    content = calm(content)
     if len(content) > LONGEST:
-        return [(content, 0)]
+        return [(printable(content), 0)]
     runs: list[Run] = []
     _walk(inline_tokens(content, references), 0, runs)
-    return runs
+    return [(printable(text), bits) for text, bits in runs]  # cleaned again: entities give any character
 
 
 def _walk(tokens: list[Token], bits: int, runs: list[Run]) -> None:
@@ -39,7 +38,7 @@ def _walk(tokens: list[Token], bits: int, runs: list[Run]) -> None:
         elif kind == "code_inline":
             runs.append((token.content, bits | CODE))
         elif kind == "link_open":
-            links.append((str(token.attrs.get("href", "")), len(runs)))
+            links.append((_address(token, "href"), len(runs)))
             bits |= LINK
         elif kind == "link_close" and links:
             address, start = links.pop()
@@ -49,9 +48,15 @@ def _walk(tokens: list[Token], bits: int, runs: list[Run]) -> None:
                 runs.append((f" ({address})" if shown else address, bits | URL))
         elif kind == "image":
             runs.append((f"[image: {token.content or 'no description'}]", bits | EMPHASIS))
-            if address := str(token.attrs.get("src", "")):
+            if address := _address(token, "src"):
                 runs.append((f" ({address})", bits | URL))
         elif token.tag in _BITS:
             bits = bits | _BITS[token.tag] if token.nesting > 0 else bits & ~_BITS[token.tag]
         elif token.content:
             runs.append((token.content, bits))
+
+
+def _address(token: Token, name: str) -> str:
+    """Where it leads, and its title where it has one."""
+    title = str(token.attrs.get("title", ""))
+    return f"{token.attrs.get(name, '')} {title}".strip()

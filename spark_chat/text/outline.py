@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _BULLETS = ("•", "◦", "▪")
 _PLAIN_CHUNK = 4_000
+_PIPE = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(slots=True)
@@ -159,9 +161,12 @@ class _Outline:
 
     def _code(self, token: Token) -> None:
         text, gap = self._take(token)
-        opening = text.split("\n", 1)[0] + "\n" if token.type == "fence" else ""
-        pieces, _ = code_pieces(token.content, token.info, lead=self._lead(), gap=gap, opening=opening)
-        self._pieces += pieces
+        opening = closing = ""
+        if token.type == "fence":
+            opening, *others = text.splitlines(keepends=True)
+            closing = others[-1] if len(others) > token.content.count("\n") else ""
+        lead = self._lead()
+        self._pieces += code_pieces(token.content, token.info, lead=lead, gap=gap, opening=opening, closing=closing)
 
     def _table(self, tokens: list[Token], at: int) -> int:
         text, gap = self._take(tokens[at])
@@ -176,8 +181,10 @@ class _Outline:
                 if token.type == "th_open":
                     aligns.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
             at += 1
-        shape = Shape(table, aligns, self._references)
         lines = text.splitlines(keepends=True)
+        for row, line in zip(table[1:], lines[2:], strict=False):
+            _put_back(row, line)
+        shape = Shape(table, aligns, self._references)
         lead = self._lead()
         names = table[0]
         self._pieces.append(TableRows("".join(lines[:2]), table[:1], shape, head=True, names=names, lead=lead, gap=gap))
@@ -186,3 +193,10 @@ class _Outline:
             source = "".join(lines[start + 1 : start + 1 + ROWS])
             self._pieces.append(TableRows(source, table[start : start + ROWS], shape, names=names, lead=rest))
         return at
+
+
+def _put_back(row: list[str], line: str) -> None:
+    """Markdown drops the cells of a row that has more than the table's head; here they stay, in the last one."""
+    cells = [cell.strip() for cell in _PIPE.split(line.strip().strip("|"))]
+    if row and len(cells) > len(row):
+        row[-1] = " | ".join([row[-1], *cells[len(row) :]])

@@ -16,12 +16,14 @@ Run = tuple[str, int]
 
 @dataclass(slots=True)
 class Row:
-    """`lead`: characters at the start that are ours (a bullet, a quote's bar). `join`: what stands between this row
-    and the next in the text: "\n" a line's end, " " a space that wrapping took, "" a cut. `width` in cells."""
+    """`lead`: characters at the start that are ours (a bullet, a quote's bar); `fill`: such at the end. `join`: what
+    stands between this row and the next in the text: "\\n" a line's end, " " a space that wrapping took, "" a cut.
+    `width` in cells."""
 
     segments: list[Segment]
     width: int
     lead: int = 0
+    fill: int = 0
     join: str = "\n"
     drawn: tuple[object, object] | None = None
     """Room for who draws it to keep what it made, with the key it was made for."""
@@ -71,7 +73,7 @@ def lay(
             head = rest if rows else first
             segments = [*head, *_slice(line, start, end, style)]
             used = cells(plain[start:end])
-            rows.append(Row(segments, lead_width + used, sum(len(part.text) for part in head), join))
+            rows.append(Row(segments, lead_width + used, sum(len(part.text) for part in head), join=join))
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.segment import Segment
 
-from spark_chat.text.clean import calm
+from spark_chat.text.clean import printable
 from spark_chat.text.inline import inline_runs
 from spark_chat.text.palette import STRONG, Palette
 from spark_chat.text.row import NO_LEAD, Lead, Row, Run, lay
@@ -33,7 +33,7 @@ class Shape:
         self.natural = [1] * len(self.aligns)
         for row in cells:
             for column, cell in enumerate(row[: len(self.natural)]):
-                size = len(cell) if cell.isascii() else cells_of(calm(cell))
+                size = len(cell) if cell.isascii() else cells_of(printable(cell))
                 if size > self.natural[column]:
                     if _MARKUP.search(cell):
                         size = cells_of("".join(text for text, _ in self.runs(cell)))
@@ -41,7 +41,7 @@ class Shape:
 
     def runs(self, cell: str) -> list[Run]:
         """A cell's inline runs."""
-        return inline_runs(cell, self.references) if _MARKUP.search(cell) else [(calm(cell), 0)]
+        return inline_runs(cell, self.references) if _MARKUP.search(cell) else [(printable(cell), 0)]
 
     def widths(self, width: int) -> list[int] | None:
         """Cells for each column, or None where they do not fit side by side."""

@@ -139,7 +139,7 @@ async def test_the_wheel_and_the_mark_work_late_in_a_session() -> None:
         transcript.action_page_up()
         await settle(pilot)
         assert "Question 19" in shown(transcript)
-        await pilot.click(offset=(70, 19))
+        await pilot.click(Transcript, offset=(70, 19))
         await settle(pilot)
         assert transcript.scroll_y == bottom
 

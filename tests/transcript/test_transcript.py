@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.events import AppBlur, AppFocus
 
-from spark_chat.tui.transcript import Restored, view
+from spark_chat.tui.transcript import Restored, Transcript, view
 from spark_chat.tui.transcript.answer import Answer
 from spark_chat.tui.transcript.slot import Slot
 from tests.transcript.host import Host, conversation, screen, settle, shown
@@ -106,7 +106,7 @@ async def test_reasoning_folds_and_opens_by_key_and_by_click() -> None:
         transcript.append("a", "", " and more")
         await settle(pilot)
         assert "I weigh the words and more" in shown(transcript)
-        await pilot.click(offset=(14, 0))
+        await pilot.click(Transcript, offset=(14, 0))
         await settle(pilot)
         assert "▸ thought" in shown(transcript) and "weigh" not in shown(transcript)
         assert "Answer." in shown(transcript)
@@ -119,7 +119,7 @@ async def test_a_long_prompt_is_folded_and_opens() -> None:
         await settle(pilot)
         assert "▸ 5,000 lines · 48.9 KB" in shown(app.transcript) and "line 40" not in shown(app.transcript)
         row = next(y for y, line in enumerate(screen(app.transcript)) if "▸" in line)
-        await pilot.click(offset=(14, row))
+        await pilot.click(Transcript, offset=(14, row))
         await settle(pilot)
         app.transcript.action_scroll_end()
         await settle(pilot)
@@ -140,7 +140,7 @@ async def test_a_streamed_fence_keeps_its_text_through_a_theme_change_and_a_clic
         assert "            def f(x):" in before
         app.theme = "textual-light"
         await pilot.pause()
-        await pilot.click(offset=(14, 2))
+        await pilot.click(Transcript, offset=(14, 2))
         await settle(pilot)
         assert screen(app.transcript) == before
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.selection import Selection
 
 from spark_chat.text.clean import clean
+from spark_chat.text.code import CodeHead
 from spark_chat.text.row import Row
 from spark_chat.tui.transcript.document import Document
 from spark_chat.tui.transcript.drawing import entry_and_row
@@ -36,13 +37,17 @@ def _of_entry(document: Document, entry: Entry, start: tuple[int, int], end: tup
         return ""
     text = ""
     top = 0
+    opened = False
     for slot in entry.slots:
         gap, height = slot.piece.gap, slot.height
         content, bottom = top + gap, top + height
         if (bottom, 0) > start and (content, 0) <= end:
             before = "\n" * gap if text else ""
-            if start <= (content, 0) and end >= (bottom, 0):
-                text += before + slot.piece.source
+            whole = start <= (content, 0) and end >= (bottom, 0)
+            if isinstance(slot.piece, CodeHead):
+                opened = whole
+            if whole:
+                text += before + slot.piece.source + (getattr(slot.piece, "closing", "") if opened else "")
             else:
                 rows = slot.rows(entry.width, document.palette)
                 text += before + _of_rows(rows, content, start, end)
@@ -57,8 +62,7 @@ def _of_rows(rows: list[Row], top: int, start: tuple[int, int], end: tuple[int, 
             continue
         left = max(row.lead, start[1] if number == start[0] else 0)
         right = end[1] if number == end[0] else len(row.text)
-        part = row.text[left:right]
-        text += part.rstrip() if row.join == "\n" else part
+        text += row.text[left : min(right, len(row.text) - row.fill)]
         if number < end[0]:
             text += row.join
     return text

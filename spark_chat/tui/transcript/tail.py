@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spark_chat.text.code import LINES, CodeHead, CodeLines, Colours, language_of
+from spark_chat.text.code import LINES, CodeHead, CodeLines, Colours
 from spark_chat.text.piece import Piece, Plain
 from spark_chat.text.wrap import wrap
 
@@ -30,7 +30,7 @@ class Tail:
         self._code = kind == "fence" and "\n" in text
         if self._code:
             opening, text = text.split("\n", 1)
-            self.pieces.append(CodeHead(opening + "\n", language_of(opening.strip().lstrip("`~")), gap=gap))
+            self.pieces.append(CodeHead(opening + "\n", opening.strip().lstrip("`~"), gap=gap))
         if text:
             self.grow(text, width)
             if not self._code and self.pieces:
