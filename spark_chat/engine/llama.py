@@ -35,6 +35,7 @@ class LlamaEngine:
         self._speculative = False
         self._steps_before: list[int] = []
         self._stop = threading.Event()
+        self._aborted = ""
         self._answering = False
         self._counters: dict[str, float] = {}
         self._opened = {True: False, False: False}  # thinking wanted -> the prompt ends inside a thought
@@ -103,8 +104,10 @@ class LlamaEngine:
         assert self._plan is not None
         opened = self._opened[command.thinking]
         answer = Answer(command.id, self._speculative, adaptive=self._plan.kind == "MTP", opened=opened)
+        self._stop = threading.Event()
+        if self._aborted == command.id:  # it was stopped before it began
+            self._stop.set()
         call = _Call(self._server, request(command), self._stop)
-        self._stop.clear()
         yield Started(id=command.id, time=time.monotonic())
         call.start()
         first = self._answering = True
@@ -157,6 +160,7 @@ class LlamaEngine:
         return text if isinstance(text, str) else ""
 
     def abort(self, id: str) -> None:
+        self._aborted = id
         self._stop.set()
 
     def statistics(self) -> dict[str, Any]:

@@ -10,28 +10,22 @@ _GROUP = Path("/sys/fs/cgroup")
 
 
 def held_bytes() -> int:
-    """Memory of this process and all its children: proportional set size where the kernel gives it, else resident.
+    """Resident memory of this process and all its children.
 
-    Pages that several processes share, a GGUF's among them, count once over all (PSS).
+    Each one's own pages, and once the most that any of them maps from files or shares: the kernel's exact figure (PSS)
+    takes it a walk over every page, which for a large model would stall the answer.
     """
     me = psutil.Process()
-    total = 0
+    own = shared = 0
     for process in [me, *me.children(recursive=True)]:
         try:
-            total += _proportional(process.pid) or int(process.memory_info().rss)
+            memory = process.memory_info()
         except psutil.Error:
             continue
-    return total
-
-
-def _proportional(pid: int) -> int | None:
-    try:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
+        common = int(getattr(memory, "shared", 0))
+        own += int(memory.rss) - common
+        shared = max(shared, common)
+    return own + shared
 
 
 def available_bytes() -> int:

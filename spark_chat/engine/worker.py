@@ -222,13 +222,12 @@ class Worker:
             if self._engine is not None and command.id == self._answering:
                 self._engine.abort(command.id)
         elif isinstance(command, Stats):
-            self._link.send(
-                Statistics(
-                    memory_bytes=held_bytes(),
-                    facts=self._engine.statistics() if self._engine is not None else {},
-                    time=time.monotonic(),
-                )
-            )
+            try:
+                facts = self._engine.statistics() if self._engine is not None else {}
+            except Exception as error:  # figures are no reason to end an engine that answers
+                traceback.print_exc()
+                facts = {"error": f"{type(error).__name__}: {error}"}
+            self._link.send(Statistics(memory_bytes=held_bytes(), facts=facts, time=time.monotonic()))
         else:
             self._fail("protocol", f"A {type(command).__name__.lower()} command can't come now.")
 

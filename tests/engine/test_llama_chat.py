@@ -103,6 +103,13 @@ async def test_an_abort_keeps_what_came_and_ends_the_work(probe: Probe) -> None:
     assert isinstance(next_one, Done)
 
 
+async def test_an_abort_right_behind_its_prompt(probe: Probe) -> None:
+    probe.client.send(ask("now", "Count to a thousand.", max_tokens=5000, ignore_eos=True))
+    probe.client.send(Abort(id="now"))
+    done = await probe.until(lambda event: isinstance(event, Done) and event.id == "now", seconds=10)
+    assert done.finish == "abort" and done.usage.completion_tokens <= 1
+
+
 async def test_an_abort_during_the_prefill(probe: Probe) -> None:
     probe.client.send(ask("pre", "word " * 450, max_tokens=5))
     await probe.until(lambda event: isinstance(event, Started) and event.id == "pre")
