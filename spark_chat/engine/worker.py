@@ -90,6 +90,7 @@ class Worker:
         self._wake = asyncio.Event()
         self._engine: Engine | None = None
         self._answering: str | None = None
+        self._unwanted: str | None = None
         self._ready = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -220,6 +221,7 @@ class Worker:
             task.add_done_callback(self._tasks.discard)
         elif isinstance(command, Abort):
             if self._engine is not None and command.id == self._answering:
+                self._unwanted = command.id
                 self._engine.abort(command.id)
         elif isinstance(command, Stats):
             try:
@@ -236,6 +238,8 @@ class Worker:
         try:
             async for event in self._engine.generate(command):
                 self._link.send(event)
+                if self._unwanted == command.id:  # again: it may have come before the engine could take it
+                    self._engine.abort(command.id)
         except EngineFailure as failure:
             self._fail_with(failure, command.id)
         except Exception as error:

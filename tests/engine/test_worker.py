@@ -132,6 +132,15 @@ async def test_one_answer_at_a_time_and_abort() -> None:
         assert isinstance(done, Done) and done.finish == "stop"
 
 
+async def test_an_abort_right_behind_its_prompt() -> None:
+    async with Probe(FAKE) as probe:
+        await probe.start(fake())
+        probe.client.send(ask("a", "wait", max_tokens=1))
+        probe.client.send(Abort(id="a"))
+        done = await probe.until(lambda event: isinstance(event, Done), seconds=10)
+        assert (done.id, done.finish) == ("a", "abort")
+
+
 async def test_what_it_can_not_read_is_named_and_it_goes_on() -> None:
     async with Probe(FAKE) as probe:
         await probe.start(fake())
