@@ -171,7 +171,7 @@ def _code_row(runs: list[tuple[str, str]], room: int, width: int, lead: Lead, fi
     lead = lead.fitting(width)
     head = [Segment(text, palette.style(role)) for text, role in (lead.first if first else lead.rest)]
     ground = palette.style("code")
-    bar = Segment(palette.code_bar, ground)
+    bar = Segment(palette.code_bar, ground + palette.style("code-bar"))
     body = [Segment(text, ground + palette.style(role)) for text, role in runs]
     used = len(palette.code_bar) + sum(cells(text) for text, _ in runs)
     fill = [Segment(" " * (room - used), ground)] if used < room else []

@@ -11,9 +11,9 @@ STRONG, EMPHASIS, STRIKE, CODE, LINK, URL = 1, 2, 4, 8, 16, 32
 """Bits of inline markup; they combine."""
 
 ROLES = (
-    "text", "muted", "faint", "heading", "title", "code", "code-label", "inline-code", "quote", "quote-text", "marker",
-    "link", "url", "rule", "table-head", "keyword", "string", "number", "comment", "name", "type", "builtin",
-    "error", "warning", "success", "you", "model", "fold", "selection", "more",
+    "text", "muted", "faint", "heading", "title", "code", "code-bar", "code-label", "inline-code", "quote",
+    "quote-text", "marker", "link", "url", "rule", "table-head", "keyword", "string", "number", "comment", "name",
+    "type", "builtin", "error", "warning", "success", "you", "model", "fold", "selection", "more",
 )  # fmt: skip
 """Everything that has a style of its own."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import events
 
-from spark_chat.tui.transcript import Transcript
+from spark_chat.tui.transcript import Restored, Transcript
 from tests.transcript.host import Host, conversation, screen, settle, shown
 
 
@@ -197,3 +197,34 @@ async def test_it_tells_the_app_whether_there_is_more() -> None:
         app.transcript.action_scroll_end()
         await settle(pilot)
     assert told == [True, False]
+
+
+async def test_opening_a_thought_shows_it_and_closing_it_keeps_what_is_read() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        transcript = app.transcript
+        transcript.restore(conversation(5))
+        thought = "\n".join(f"thought {n}" for n in range(30))
+        text = "\n\n".join(f"Paragraph {n}." for n in range(30))
+        transcript.restore([Restored("answer", "t", text, label="Ling", reasoning=thought, note="1 s", line="end")])
+        await settle(pilot)
+        assert "end" in shown(transcript) and "▸ thought" not in shown(transcript)
+        transcript.toggle_reasoning()
+        await settle(pilot)
+        assert "▾ thought 1 s" in screen(transcript)[0] and "thought 7" in shown(transcript)
+        for _ in range(3):
+            transcript.action_page_down()
+        await settle(pilot)
+        before = screen(transcript)
+        assert "Paragraph 15." in shown(transcript)
+        transcript.toggle_reasoning()
+        await settle(pilot)
+        assert screen(transcript) == before
+        transcript.action_scroll_end()
+        await settle(pilot)
+        transcript.toggle_reasoning()
+        transcript.action_scroll_end()
+        await settle(pilot)
+        transcript.toggle_reasoning()
+        await settle(pilot)
+        assert screen(transcript)[-1].strip() == "end"

@@ -37,7 +37,6 @@ class Answer(Entry):
         super().__init__(id, label)
         self.state: str | None = None
         """None while it streams, then done, stopped or failed."""
-        self.opened = False
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._note = ""

@@ -31,6 +31,7 @@ class Entry:
         self.heights = Heights()
         self.width = 0
         self.built = False
+        self.opened = False
 
     @property
     def raw(self) -> str:
@@ -98,8 +99,8 @@ class Entry:
         """Put a closed block's pieces in its place."""
         self.put(index, index + 1, pieces_of(piece.block) or [Nothing()])
 
-    def toggle(self, slot: int) -> bool:
-        """Open or close what folds at `slot`; False where nothing does."""
+    def toggle(self, slot: int | None = None) -> bool:
+        """Open or close what folds at `slot`, or wherever; False where nothing does."""
         return False
 
 
@@ -125,7 +126,6 @@ class Prompt(Entry):
         super().__init__(id, label)
         self._raw = text
         self.queued = queued
-        self.opened = False
 
     @property
     def raw(self) -> str:
@@ -156,8 +156,8 @@ class Prompt(Entry):
         if self.built:
             self.build()
 
-    def toggle(self, slot: int) -> bool:
-        if not isinstance(self.slots[slot].piece, Fold):
+    def toggle(self, slot: int | None = None) -> bool:
+        if slot is None or not isinstance(self.slots[slot].piece, Fold):
             return False
         self.opened = not self.opened
         self.build()

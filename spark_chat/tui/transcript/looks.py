@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.style import Style
+
 from spark_chat.text.palette import ROLES, Palette
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ Transcript {
     & > .transcript--title { color: $primary; text-style: bold; }
     & > .transcript--heading { text-style: bold; }
     & > .transcript--code { background: $surface; }
+    & > .transcript--code-bar { color: $foreground 30%; }
     & > .transcript--code-label { color: $foreground 50%; }
     & > .transcript--inline-code { color: $text-accent; }
     & > .transcript--quote { color: $primary 70%; }
@@ -48,29 +51,34 @@ Transcript {
     & > .transcript--fold { color: $foreground 65%; }
     &:ansi > .transcript--muted, &:ansi > .transcript--fold, &:ansi > .transcript--url { text-style: dim; }
     &:ansi > .transcript--faint, &:ansi > .transcript--rule, &:ansi > .transcript--code-label { text-style: dim; }
+    &:ansi > .transcript--code-bar { text-style: dim; }
     &:ansi > .transcript--comment { text-style: dim italic; }
     & > .transcript--more { background: $primary; color: $background; }
 }
 """
 
 
+_INSIDE = (
+    "inline-code", "link", "url", "keyword", "string", "number", "comment", "name", "type", "builtin", "code-bar",
+    "code-label",
+)  # fmt: skip
+"""Roles of text inside other text: they take its background."""
+
+
 def palette_of(widget: Widget) -> Palette:
     """The palette of the theme in use."""
-    from rich.style import Style
-
-    base = widget.rich_style
-    native = widget.app.native_ansi_color
-    styles = {"text": base}
+    styles = {"text": widget.rich_style}
     for role in ROLES:
-        if role in ("text", "selection"):
-            continue
-        style = widget.get_component_rich_style(f"transcript--{role}")
-        if role in ("inline-code", "link", "url", "keyword", "string", "number", "comment", "name", "type", "builtin",
-                    "code-label"):  # fmt: skip
-            style = style.without_background if hasattr(style, "without_background") else Style(
-                color=style.color, bold=style.bold or None, italic=style.italic or None,
-                underline=style.underline or None, dim=style.dim or None,
-            )  # fmt: skip
-        styles[role] = style
+        if role not in ("text", "selection"):
+            style = widget.get_component_rich_style(f"transcript--{role}")
+            styles[role] = _on_anything(style) if role in _INSIDE else style
     styles["selection"] = widget.screen.get_component_rich_style("screen--selection")
-    return Palette(styles, "│ " if native else "  ")
+    told_apart = styles["code"].bgcolor != styles["text"].bgcolor
+    return Palette(styles, "  " if told_apart else "│ ")
+
+
+def _on_anything(style: Style) -> Style:
+    return Style(
+        color=style.color, bold=style.bold or None, dim=style.dim or None, italic=style.italic or None,
+        underline=style.underline or None, reverse=style.reverse or None,
+    )  # fmt: skip

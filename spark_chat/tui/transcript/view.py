@@ -7,10 +7,11 @@ moves along, so that what a person reads stays where it is.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from time import perf_counter, thread_time
 
 from textual import events
-from textual.geometry import Offset, Region, Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import var
 from textual.scroll_view import ScrollView
@@ -23,7 +24,6 @@ from spark_chat.tui.transcript.answer import Answer
 from spark_chat.tui.transcript.document import Document, Place
 from spark_chat.tui.transcript.looks import palette_of
 from spark_chat.tui.transcript.paint import Painter, changed
-from spark_chat.tui.transcript.selecting import selected_text
 
 PERIOD = 0.05
 """Seconds between two updates while text streams: at most 20 a second, and none when nothing comes."""
@@ -63,7 +63,6 @@ class View(ScrollView, can_focus=False):
         self._last = 0.0
         self._cpu = 0.0
         self._cost = 0.0
-        self._pointed: int | None = None
         self._painter = Painter()
         self._lines: list[Strip] = []
         self._painted_at: tuple[int, Palette, Selection | None] | None = None
@@ -211,14 +210,30 @@ class View(ScrollView, can_focus=False):
         self._document.changed(place.entry)
         self._show(self._document.row_of(place))
 
-    def _changed_in_place(self, at: int) -> None:
-        """An entry grew or shrank because the person said so: what is above it stays where it is."""
-        self._document.changed(at)
-        self._following = False
-        done = self._settle(perf_counter() + BUDGET)
-        self._following = self.follow and not self.has_more_below
-        if not done:
+    def _toggle(self, at: int, slot: int | None = None) -> bool:
+        """Open or close what folds in an entry, at `slot` or wherever. What is read stays where it is; what was opened
+        comes into view."""
+        document = self._document
+        entry, count = document.entries[at], len(document.entries[at].slots)
+        top = round(self.scroll_y)
+        place = document.place(top)
+        if place is None or not entry.toggle(slot):
+            return False
+        document.changed(at)
+        if place.entry == at and place.slot:
+            place = replace(place, slot=max(0, place.slot + len(entry.slots) - count))
+        fold = document.top(at) + document.above(at)
+        in_view = top <= fold < top + self.size.height
+        if slot is None and not in_view and entry.opened:
+            self._following = False
+            self._show(fold)
+        elif in_view or not self._following:
+            self._following = False
+            self._show(document.row_of(place))
+        if not self._settle(perf_counter() + BUDGET):
             self._wake(soon=True)
+        self._following = self.follow and not self.has_more_below
+        return True
 
     # ------------------------------------------------------------------ scrolling
 
@@ -269,40 +284,3 @@ class View(ScrollView, can_focus=False):
         if self._painted_at != (round(self.scroll_y), self._palette(), self.text_selection):
             self._lines = self._visible()
         return self._lines[y] if y < len(self._lines) else Strip.blank(self.columns, self._palette().style("text"))
-
-    # ------------------------------------------------------------------ mouse and selection
-
-    def _place_at(self, y: int) -> Place | None:
-        return self._document.place(round(self.scroll_y) + y)
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        place = self._place_at(event.y)
-        self._pointed = None if place is None else place.entry
-
-    def on_click(self, event: events.Click) -> None:
-        if self.has_more_below and event.y == self.size.height - 1 and event.x >= self.columns - len(drawing.MORE):
-            self.follow_end()
-            return
-        place = self._place_at(event.y)
-        if place is None or place.slot is None or self.text_selection is not None:
-            return
-        if self._document.entries[place.entry].toggle(place.slot):
-            self._changed_in_place(place.entry)
-
-    def text_select_all(self) -> None:
-        """A double click selects the entry that was pointed at, not the whole conversation."""
-        if self._pointed is None or self._pointed >= len(self._document.entries):
-            return
-        end = 1 << 20
-        self.screen.selections = {
-            self: Selection(
-                Offset(0, drawing.line_number(self._pointed, 0)), Offset(end, drawing.line_number(self._pointed, end))
-            )
-        }
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text of what is selected."""
-        return selected_text(self._document, selection), "\n"
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        self.refresh()

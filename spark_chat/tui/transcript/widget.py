@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from textual import events
+from textual.geometry import Offset
+from textual.selection import Selection
+
+from spark_chat.tui.transcript import drawing
 from spark_chat.tui.transcript.answer import Answer
-from spark_chat.tui.transcript.document import Document
+from spark_chat.tui.transcript.document import Document, Place
 from spark_chat.tui.transcript.entry import Entry, Notice, Prompt
 from spark_chat.tui.transcript.looks import COMPONENTS, CSS
+from spark_chat.tui.transcript.selecting import selected_text
 from spark_chat.tui.transcript.view import View
 
 
@@ -31,6 +37,9 @@ class Transcript(View):
 
     COMPONENT_CLASSES = COMPONENTS
     DEFAULT_CSS = CSS
+
+    _pointed: int | None = None
+    """The entry that the mouse was pressed on."""
 
     def add_prompt(self, id: str, text: str, queued: bool = False) -> None:
         """What the person sent; the view goes to the end."""
@@ -95,8 +104,7 @@ class Transcript(View):
         """Open or close what an answer thought; None: the last answer's that thought anything."""
         for at in reversed(range(len(self._document.entries))):
             entry = self._document.entries[at]
-            if isinstance(entry, Answer) and (id is None or entry.id == id) and entry.toggle():
-                self._changed_in_place(at)
+            if isinstance(entry, Answer) and (id is None or entry.id == id) and self._toggle(at):
                 return
 
     def plain_text(self, id: str) -> str:
@@ -109,3 +117,39 @@ class Transcript(View):
     def _answer(self, id: str) -> Answer | None:
         found = self._document.find(Answer, id)
         return found[1] if found else None
+
+    # ------------------------------------------------------------------ mouse and selection
+
+    def _place_at(self, y: int) -> Place | None:
+        return self._document.place(round(self.scroll_y) + y)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        place = self._place_at(event.y)
+        self._pointed = None if place is None else place.entry
+
+    def on_click(self, event: events.Click) -> None:
+        if self.has_more_below and event.y == self.size.height - 1 and event.x >= self.columns - len(drawing.MORE):
+            self.follow_end()
+            return
+        place = self._place_at(event.y)
+        if place is None or place.slot is None or self.text_selection is not None:
+            return
+        self._toggle(place.entry, place.slot)
+
+    def text_select_all(self) -> None:
+        """A double click selects the entry that was pointed at, not the whole conversation."""
+        if self._pointed is None or self._pointed >= len(self._document.entries):
+            return
+        end = 1 << 20
+        self.screen.selections = {
+            self: Selection(
+                Offset(0, drawing.line_number(self._pointed, 0)), Offset(end, drawing.line_number(self._pointed, end))
+            )
+        }
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text of what is selected."""
+        return selected_text(self._document, selection), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self.refresh()
