@@ -120,9 +120,9 @@ class Terminal:
 
 
 @contextmanager
-def running(arguments: list[str]) -> Iterator[Terminal]:
-    with tempfile.TemporaryDirectory() as home:
-        terminal = Terminal(arguments, home)
+def running(arguments: list[str], home: str | None = None) -> Iterator[Terminal]:
+    with tempfile.TemporaryDirectory() as fresh:
+        terminal = Terminal(arguments, home or fresh)
         try:
             yield terminal
         finally:
@@ -130,12 +130,13 @@ def running(arguments: list[str]) -> Iterator[Terminal]:
 
 
 def starts(runs: int) -> dict[str, list[float]]:
-    """Bare and chat in turn, so that both meet the same machine."""
+    """Bare and chat in turn, so that both meet the same machine; in one home, as on any day but the first."""
     found: dict[str, list[float]] = {"bare": [], "chat": []}
-    for _ in range(runs + 1):
-        for name, arguments in (("bare", BARE), ("chat", real_chat())):
-            with running(arguments) as terminal:
-                found[name].append(terminal.first_key())
+    with tempfile.TemporaryDirectory() as home:
+        for _ in range(runs + 1):
+            for name, arguments in (("bare", BARE), ("chat", real_chat())):
+                with running(arguments, home) as terminal:
+                    found[name].append(terminal.first_key())
     return {name: times[1:] for name, times in found.items()}  # the first one warms the disk's cache
 
 

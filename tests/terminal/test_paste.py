@@ -96,6 +96,13 @@ def test_newline_keys_of_all_protocols(host, newline):
     send_and_check(host, "a\nb")
 
 
+@pytest.mark.parametrize("enter", ["\x1b[13u", "\x1b[57414u"])
+def test_the_kitty_protocol_types_and_sends(host, enter):
+    host.send("".join(f"\x1b[{ord(letter)};;{ord(letter)}u" for letter in "hi") + enter)
+    host.wait_for(lambda: host.sent())
+    assert host.sent()[0]["sent"] == "hi"
+
+
 def test_bytes_that_are_no_utf8_do_not_end_the_input(host):
     host.paste(b"ok \xff\xfe \xc3")
     host.send(b"\xff")
