@@ -19,7 +19,9 @@ from spark_chat.tui.messages import RestartWanted, SettingChanged
 from spark_chat.tui.opening import Opening
 from spark_chat.tui.screens.chat import ChatScreen
 from spark_chat.tui.terminal import end_on_signals
+from spark_chat.tui.themes import Themes
 from spark_chat.tui.themes import load as load_themes
+from spark_chat.tui.themes import one as one_theme
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -76,7 +78,19 @@ class SparkApp(CopyingApp[int]):
         return self.chat
 
     def on_load(self) -> None:
-        found = load_themes()
+        """Draws the first screen in its theme. To switch once it is drawn reads all styles again; so a dark theme,
+        which is as the app starts anyway, is put in place before they are read. The other themes come later."""
+        name = self.resolved.settings.ui.theme
+        theme = one_theme(name)
+        if theme is None or not theme.dark or theme.ansi:
+            self.add_themes(load_themes())
+            return
+        self.register_theme(theme)
+        self.set_reactive(SparkApp.theme, name)
+        self.set_class(True, f"-theme-{name}", update=False)
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def add_themes(self, found: Themes) -> None:
         for theme in found.themes.values():
             self.register_theme(theme)
         self.choices.theme_problems = found.problems

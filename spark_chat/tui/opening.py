@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from spark_chat.tui import notices
 from spark_chat.tui.messages import SettingChanged
+from spark_chat.tui.themes import load as load_themes
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -43,6 +44,8 @@ class Opening:
         view = app.chat.view
         view.machine, view.memory_all = await asyncio.to_thread(_machine)
         view.changed(app.session.snapshot)
+        app.add_themes(await asyncio.to_thread(load_themes))
+        self.tell_problems()
         app.set_interval(LOOK_EVERY_S, app.look_at_settings)
 
     def _engine_room(self) -> EngineRoom:

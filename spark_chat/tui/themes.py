@@ -52,6 +52,23 @@ def load() -> Themes:
     return Themes(themes, tuple(problems))
 
 
+def one(name: str) -> Theme | None:
+    """The theme of that name, where a file of that name has it by itself: quick, for the first screen. None: see
+    `load`, which also says what is wrong. Never raises."""
+    if not _NAME.fullmatch(name):
+        return None
+    try:
+        files = [locations.own_themes() / f"{name}.toml"]
+    except locations.NoHome:
+        files = []
+    for file in (*files, locations.shipped_themes() / f"{name}.toml"):
+        if file.is_file():
+            problems: list[str] = []
+            theme = read(file, BUILTIN_THEMES, problems.append)
+            return theme if theme is not None and theme.name == name and not problems else None
+    return None
+
+
 def read(file: Path, bases: Mapping[str, Theme], report: Callable[[str], None]) -> Theme | None:
     """The theme in `file`; None, and a sentence to `report`, where there is none to be had."""
     try:
