@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spark_chat import __version__
+from spark_chat.cli.completing import themes
 from spark_chat.cli.lazy import LazyGroup
 from spark_chat.cli.options import Overrides, config_option, engine_option, model_option, set_option
 
@@ -21,6 +22,7 @@ COMMANDS = {
     "pull": ("spark_chat.cli.pull:command", "Fetch a model, or go on fetching it; or register one that is here."),
     "models": ("spark_chat.cli.models:command", "List, show and remove the models on this machine."),
     "settings": ("spark_chat.cli.settings:command", "Show, change and check the settings."),
+    "completion": ("spark_chat.cli.completion:command", "Print what makes bash, zsh or fish complete spark-chat."),
 }
 """Imported only when called, so that the chat alone starts fast."""
 
@@ -32,7 +34,7 @@ COMMANDS = {
 @set_option
 @model_option
 @engine_option
-@click.option("--theme", metavar="NAME", help="The theme for this run.")
+@click.option("--theme", metavar="NAME", shell_complete=themes, help="The theme for this run.")
 @click.option("--no-history", is_flag=True, help="Keep nothing of this chat on disk.")
 @click.version_option(__version__, "-V", "--version", prog_name="spark-chat")
 @click.pass_context
@@ -56,12 +58,27 @@ def main(
 
 
 def with_file(resolved: Resolved) -> Resolved:
-    """The same, with the commented settings file made where this is the first start."""
-    if resolved.path is None or resolved.file is None or resolved.file.exists:
+    """The same, with the commented settings file made where this is the first start, and an old one brought forward."""
+    if resolved.path is None or resolved.file is None:
         return resolved
+    if resolved.file.exists:
+        return _forward(resolved)
     from spark_chat.settings.template import ensure
 
     problem = ensure(resolved.path)
     if problem is None:
         return resolved.again()
     return replace(resolved, problems=(*resolved.problems, problem))
+
+
+def _forward(resolved: Resolved) -> Resolved:
+    """The same, with a file of an older schema brought to this one's."""
+    from spark_chat.settings import migrate
+
+    assert resolved.path is not None and resolved.file is not None
+    if migrate.current() == 1 or resolved.file.problems:
+        return resolved
+    from spark_chat.settings.upgrade import forward
+
+    problem = forward(resolved.path)
+    return resolved.again() if problem is None else replace(resolved, problems=(*resolved.problems, problem))

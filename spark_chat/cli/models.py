@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from spark_chat.cli.completing import names
 from spark_chat.cli.options import narrate, write
 
 
@@ -38,7 +39,7 @@ def list_(as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", shell_complete=names)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def show(name: str, as_json: bool) -> None:
     """Print what is known of the model NAME: path, size, kind, licence."""
@@ -59,7 +60,7 @@ def show(name: str, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", shell_complete=names)
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def rm(name: str, yes: bool) -> None:
     """Delete the model NAME. One that is registered in place is forgotten; its files stay."""

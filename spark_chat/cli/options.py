@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
+from spark_chat.cli.completing import assignments, engines, models
+
 if TYPE_CHECKING:
     from spark_chat.settings.resolve import Resolved
 
@@ -65,13 +67,18 @@ FLAGS: dict[str, tuple[str, str, str]] = {
 
 config_option = click.option("--config", metavar="PATH", help="The settings file to use.")
 set_option = click.option(
-    "--set", "sets", multiple=True, metavar="KEY=VALUE",
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", shell_complete=assignments,
     help="Override one setting, as often as needed: --set optimizations.mtp=off",
 )  # fmt: skip
 model_option = click.option(
-    "--model", metavar="PATH|NAME", help="A .gguf file, a checkpoint's folder, or a model's name."
+    "--model",
+    metavar="PATH|NAME",
+    shell_complete=models,
+    help="A .gguf file, a checkpoint's folder, or a model's name.",
 )
-engine_option = click.option("--engine", metavar="KIND", help="The engine: auto, llama.cpp or sglang.")
+engine_option = click.option(
+    "--engine", metavar="KIND", shell_complete=engines, help="The engine: auto, llama.cpp or sglang."
+)
 
 
 def overridable(function: Callable[Concatenate[Resolved, P], R]) -> Callable[P, R]:

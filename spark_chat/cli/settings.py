@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from spark_chat.cli.completing import keys
 from spark_chat.cli.lazy import BAD_INPUT
 from spark_chat.cli.options import Overrides, narrate, narrate_problems, overridable, write
 from spark_chat.settings.problem import CannotSave, SettingsError, UnknownKey
@@ -80,7 +81,7 @@ def _json(resolved: Resolved) -> dict[str, Any]:
 
 
 @command.command()
-@click.argument("key")
+@click.argument("key", shell_complete=keys)
 @overridable
 def get(resolved: Resolved, key: str) -> None:
     """Print the value of KEY that is in force."""
@@ -98,7 +99,7 @@ def get(resolved: Resolved, key: str) -> None:
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})
-@click.argument("key")
+@click.argument("key", shell_complete=keys)
 @click.argument("value")
 @click.pass_context
 def set_(context: click.Context, key: str, value: str) -> None:
@@ -112,7 +113,7 @@ def set_(context: click.Context, key: str, value: str) -> None:
 
 
 @command.command()
-@click.argument("key")
+@click.argument("key", shell_complete=keys)
 @click.pass_context
 def unset(context: click.Context, key: str) -> None:
     """Take KEY out of the settings file, so that its default holds."""

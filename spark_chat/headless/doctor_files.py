@@ -11,6 +11,7 @@ from pathlib import Path
 from spark_chat import locations
 from spark_chat.headless.finding import Finding, fine, warning, wrong
 from spark_chat.meters.units import size
+from spark_chat.recipe import kernel_cache
 from spark_chat.settings.resolve import Resolved
 
 ROOM = 400_000_000
@@ -23,6 +24,7 @@ def examine(resolved: Resolved) -> Iterator[Finding]:
     yield cache
     if cache.level == "fine":
         yield room(_existing(locations.cache_folder()))
+    yield from old_caches()
     yield folder("data folder", locations.data)
     yield folder("state folder", locations.state)
     yield from settings(resolved)
@@ -51,6 +53,24 @@ def room(path: Path) -> Finding:
     if free < ROOM:
         return warning("disk", f"{size(free)} are free for models.", "Free some: the small one needs 300 MB.")
     return fine("disk", f"{size(free)} are free for models.")
+
+
+def old_caches() -> Iterator[Finding]:
+    """Compiled kernels of versions that are gone: offered for deletion, with their size."""
+    found = kernel_cache.left()
+    if found:
+        shown = ", ".join(f"{one.path.name} ({size(one.size)})" for one in found[:4])
+        yield warning(
+            "old kernels", f"{shown}{' and more' if len(found) > 4 else ''} are of versions that are not installed.",
+            "`spark-chat doctor --fix` deletes them: no chat needs them.", lambda: delete(found),
+        )  # fmt: skip
+
+
+def delete(caches: list[kernel_cache.Left]) -> str:
+    """Only what lies in the app's own folder of kernels. Raises OSError."""
+    for one in caches:
+        shutil.rmtree(one.path)
+    return f"{size(sum(one.size for one in caches))} of old kernels were deleted."
 
 
 def settings(resolved: Resolved) -> Iterator[Finding]:

@@ -1,8 +1,9 @@
 """The history file: opened safely, brought to this program's schema, and written in transactions.
 
-A file from a newer program is refused by name and left as it is. A damaged one is set aside beside itself and a new
-one begun. A `Store` is for one thread, and there is one a file in a process: closing a second one would drop the first
-one's locks (POSIX locks belong to the process). Nothing is read from the file until asked for.
+A file from a newer program is refused by name and left as it is; an older one is copied first. A damaged one
+is set aside beside itself and a new one begun. A `Store` is for one thread, and there is one a file in a process:
+closing a second one would drop the first one's locks (POSIX locks belong to the process). Nothing is read from the
+file until asked for.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat import locations
+from spark_chat.history import backup
 from spark_chat.history.schema import APPLICATION_ID, MIGRATIONS, SCHEMA
 
 BUSY_MS = 5_000
@@ -98,11 +100,11 @@ class Store:
             _private_folder(path.parent)
             with _one_at_a_time(path):
                 try:
-                    return cls(path, _connected(path), notes)
+                    return cls(path, _connected(path, notes), notes)
                 except Damaged as problem:
                     aside = _set_aside(path)
                     notes.append(f"{problem} It was set aside as {aside}, and a new history was begun.")
-                    return cls(path, _connected(path), notes)
+                    return cls(path, _connected(path, notes), notes)
         except (OSError, sqlite3.Error) as error:
             raise sentence_for(error, path) from error
 
@@ -195,7 +197,7 @@ def _check_version(path: Path, version: int) -> None:
         )
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connected(path: Path, notes: list[str]) -> sqlite3.Connection:
     _look_at_header(path)
     _private_file(path)
     connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
@@ -205,6 +207,7 @@ def _connected(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
+        _keep_a_copy(path, connection, notes)
         _migrate(path, connection)
         _check_after_kill(path, connection)
     except BaseException as error:
@@ -213,6 +216,14 @@ def _connected(path: Path) -> sqlite3.Connection:
             raise sentence_for(error, path) from error
         raise
     return connection
+
+
+def _keep_a_copy(path: Path, connection: sqlite3.Connection, notes: list[str]) -> None:
+    """Before an older file is brought forward; an empty one needs none."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if 0 < version < SCHEMA:
+        kept = backup.keep(path, connection, version)
+        notes.append(f"The history was brought from schema {version} to {SCHEMA}; as it was it is kept in {kept}.")
 
 
 def _migrate(path: Path, connection: sqlite3.Connection) -> None:

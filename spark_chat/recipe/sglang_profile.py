@@ -6,12 +6,10 @@ Humming, the FP8 head and MTP set their own arguments (optimizations/); a person
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from spark_chat import locations
 from spark_chat.machine import Machine
-from spark_chat.recipe import checkpoint
+from spark_chat.recipe import checkpoint, kernel_cache
 from spark_chat.recipe.checkpoint import Checkpoint
 from spark_chat.recipe.profile import Profile
 from spark_chat.recipe.recipe import ModelRef
@@ -96,7 +94,7 @@ def profile(settings: Settings, machine: Machine, model: ModelRef) -> Profile:
     found = checkpoint.read(model.path)
     return Profile(
         args=arguments(lines(machine, found)),
-        environment={**ENVIRONMENT, **caches()},
+        environment={**ENVIRONMENT, **kernel_cache.environment()},
         unavailable=unavailable(found),
         linger_s=LINGER_S,
         notes=tuple(f"{name}: {OPTIONS[name]}" for name in settings.engine.args or {} if name in OPTIONS),
@@ -119,16 +117,6 @@ def baseline(machine: Machine, found: Checkpoint | None) -> dict[str, Any]:
 
 def arguments(table: Iterable[Line]) -> dict[str, Any]:
     return {line.name: line.value for line in table}
-
-
-def caches() -> dict[str, str]:
-    """Compiled kernels go to the app's own cache folder, and stay there from start to start."""
-    try:
-        folder = locations.cache_folder() / "kernels"
-    except locations.NoHome:
-        return {}
-    names = {"HUMMING_CACHE_DIR": "humming", "SGLANG_CACHE_DIR": "sglang", "TRITON_CACHE_DIR": "triton"}
-    return {variable: str(Path(folder) / name) for variable, name in names.items()}
 
 
 def unavailable(found: Checkpoint | None) -> dict[str, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spark_chat.settings import migrate
 from spark_chat.settings.lines import key_on, line_of
 from spark_chat.settings.problem import BadValue, Problem, nearest
 from spark_chat.settings.schema import Row, rows, sections
@@ -66,6 +67,10 @@ def parse(path: Path, text: str) -> SettingsFile:
         tree = toml(text)
     except (ValueError, RecursionError) as error:
         return SettingsFile(path, True, text, {}, (_syntax(path, text, error),))
+    schema = migrate.schema_of(tree)
+    if schema is None or schema > migrate.current():
+        return SettingsFile(path, True, text, {}, (_foreign_schema(path, text, tree[migrate.KEY]),))
+    tree = migrate.carried({key: value for key, value in tree.items() if key != migrate.KEY}, schema)
     values: dict[str, Any] = {}
     problems = []
     for key, value in _settings(tree):
@@ -142,6 +147,15 @@ def _syntax(path: Path, text: str, error: BaseException) -> Problem:
         what, row = f"{key} is set for the second time, which is not TOML", None
     takes = allowed(row) if row else ""
     return Problem(what, "file", path, line, key, allowed=takes, nearest=near, instead=WHOLE_FALLBACK)
+
+
+def _foreign_schema(path: Path, text: str, schema: Any) -> Problem:
+    line, known = line_of(text, [migrate.KEY]), migrate.current()
+    if isinstance(schema, int) and not isinstance(schema, bool) and schema > known:
+        what = f"the settings are from a newer spark-chat (schema {schema}; this one knows {known}); update spark-chat"
+    else:
+        what = f"schema is {shown(schema)}, and is kept by spark-chat itself; take the line out"
+    return Problem(what, "file", path, line, migrate.KEY, instead=WHOLE_FALLBACK)
 
 
 def _unreadable(path: Path, what: str, line: int | None = None) -> SettingsFile:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat import locations
+from spark_chat.settings import migrate
 from spark_chat.settings.atomic import one_writer, write_whole
 from spark_chat.settings.problem import CannotSave, Problem
 from spark_chat.settings.schema import Row, rows, sections
@@ -22,6 +23,8 @@ def template() -> str:
         "# Settings of spark-chat. Each key stands here with its default; take the # away to change it.",
         "# `spark-chat settings validate` checks this file, `spark-chat settings show` says what is in force and why.",
     ]
+    if migrate.current() > 1:
+        lines += ["", f"{migrate.KEY} = {migrate.current()}  # of this file's keys; leave it as it is"]
     listed = rows()
     for section, about in sections():
         lines += ["", "", f"[{section}]", f"# {about}"]

@@ -198,11 +198,18 @@ def test_every_migration_is_run_once_from_any_version(tmp_path: Path, monkeypatc
     more = (*schema.MIGRATIONS, ("ALTER TABLE conversations ADD COLUMN colour TEXT", "CREATE TABLE extra (x)"))
     monkeypatch.setattr(store, "MIGRATIONS", more)
     monkeypatch.setattr(store, "SCHEMA", len(more))
-    for _ in range(2):
+    for first in (True, False):
         opened = Store.open(path)
         assert opened.rows("PRAGMA user_version") == [(len(more),)]
         assert opened.rows("SELECT colour FROM conversations") == [(None,)]
+        assert bool(opened.notes) is first
         opened.close()
+    (kept,) = tmp_path.glob("*.backup")
+    assert kept.name == f"history.sqlite3.schema-{len(schema.MIGRATIONS)}.backup" and kept.stat().st_mode & 0o077 == 0
+    with sqlite3.connect(kept) as old:
+        assert old.execute("PRAGMA user_version").fetchone() == (len(schema.MIGRATIONS),)
+        assert old.execute("SELECT text FROM messages").fetchall() == [("hello",), ("hi",)]
+    old.close()
     fresh = Store.open(tmp_path / "fresh")
     assert fresh.rows("SELECT count(*) FROM extra") == [(0,)]
     fresh.close()

@@ -70,7 +70,7 @@ def test_the_chat_opens_where_no_file_can_be_made(home: Path, chat: list[Resolve
         (("--modle", "x"), "--model"),
         (("chekc",), "There is no command chekc. Did you mean check?"),
         (("Settings",), "Did you mean settings?"),
-        (("zzzz",), "There are check, doctor, settings"),
+        (("zzzz",), "There are check, doctor"),
         (("x.gguf",), "--model x.gguf"),
         (("settings", "shwo"), "shwo"),
     ],
