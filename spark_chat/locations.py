@@ -77,6 +77,11 @@ def history_file() -> Path:
     return data() / "history.sqlite3"
 
 
+def bench() -> Path:
+    """Records of what was measured."""
+    return data() / "bench"
+
+
 def models() -> Path:
     return cache_folder() / "models"
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "check": ("spark_chat.cli.check:command", "Answer one prompt without the screen; numbers and proofs as JSON."),
+    "bench": ("spark_chat.cli.bench:command", "Measure prompts under several settings, and compare."),
     "doctor": ("spark_chat.cli.doctor:command", "Say what this machine has and lacks, and what to do."),
     "pull": ("spark_chat.cli.pull:command", "Fetch a model, or go on fetching it; or register one that is here."),
     "models": ("spark_chat.cli.models:command", "List, show and remove the models on this machine."),

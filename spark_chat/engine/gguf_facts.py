@@ -47,6 +47,12 @@ class Tensor:
     elements: int
     end: int | None
 
+    @property
+    def bytes(self) -> int:
+        """In the file; 0 where its type is not known here."""
+        known = next((kind for kind in TENSOR_TYPES.values() if kind[0] == self.type), None)
+        return 0 if known is None else -(-self.elements // known[1]) * known[2]
+
 
 @dataclass(frozen=True)
 class GgufFacts:
@@ -104,17 +110,17 @@ def read(path: Path) -> GgufFacts:
     """The facts of the model at `path`; of one split over files, give any. Raises BadGguf, OSError."""
     files = parts(path)
     metadata: dict[str, Any] = {}
-    tensors: list[Tensor] = []
+    every: list[Tensor] = []
     for file in files:
         more, found = _read_one(file)
         metadata = {**more, **metadata}
-        tensors.extend(found)
+        every.extend(found)
     architecture = metadata.get("general.architecture")
     if not isinstance(architecture, str) or not architecture:
         raise BadGguf(f"{path.name} is a GGUF that does not say which architecture it is for.")
-    types = {tensor.name: tensor.type for tensor in tensors}
+    types = {tensor.name: tensor.type for tensor in every}
     sizes: Counter[str] = Counter()
-    for tensor in tensors:
+    for tensor in every:
         sizes[tensor.type] += tensor.elements
     context = metadata.get(f"{architecture}.context_length")
     tied = "output.weight" not in types
@@ -123,7 +129,7 @@ def read(path: Path) -> GgufFacts:
     return GgufFacts(
         architecture=architecture,
         name=str(metadata.get("general.name") or path.stem),
-        parameters=sum(tensor.elements for tensor in tensors),
+        parameters=sum(tensor.elements for tensor in every),
         quantization=sizes.most_common(1)[0][0] if sizes else "none",
         context=context if isinstance(context, int) and context > 0 else None,
         output_type=types.get("token_embd.weight" if tied else "output.weight", "none"),
@@ -133,6 +139,11 @@ def read(path: Path) -> GgufFacts:
         files=files,
         metadata=metadata,
     )
+
+
+def tensors(path: Path) -> list[Tensor]:
+    """Every tensor of the model at `path`, all its files. Raises BadGguf, OSError."""
+    return [tensor for file in parts(path) for tensor in _read_one(file)[1]]
 
 
 def parts(path: Path) -> tuple[Path, ...]:

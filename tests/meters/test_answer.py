@@ -50,6 +50,7 @@ def test_whole_answer_equals_a_plain_computation(stream: Stream) -> None:
     assert numbers.tokens == (rows[-1][1] if rows else 0)
     assert same(numbers.waited_s, begun - stream.submitted)
     assert same(numbers.ttft_s, rows[0][0] - begun if rows else None)
+    assert same(numbers.latency_s, rows[-1][0] - begun if rows else None)
 
     seconds = rows[-1][0] - rows[0][0] if rows else 0
     decode = (rows[-1][1] - rows[0][1]) / seconds if seconds > 0 else None
