@@ -37,6 +37,7 @@ class Composer(Vertical):
     DEFAULT_CSS = """
     Composer { height: auto; }
     Composer > Horizontal { height: auto; }
+    Composer #mark { width: 2; color: $text-muted; }
     Composer #hint { width: auto; color: $text-muted; display: none; }
     Composer.-hinting #hint { display: block; }
     """
@@ -95,6 +96,7 @@ class Composer(Vertical):
         with Horizontal():
             prompt = Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
             prompt.cursor_blink = self._blink
+            yield Static(">", id="mark")
             yield prompt
             yield Static(HINT, id="hint")
 

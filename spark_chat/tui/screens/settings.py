@@ -100,7 +100,7 @@ class SettingsScreen(Screen[None]):
         choices, room = self.spark.choices, self.spark.room
         pending = pending_text(len(room.pending) if room else 0, 60)
         path = str(choices.resolved.path or "no settings file: no home folder is known")
-        self.query_one("#settings-title", Plain).show("   ".join(part for part in ("settings", path, pending) if part))
+        self.query_one("#settings-title", Plain).show("   ".join(part for part in ("settings", pending, path) if part))
         self._sentence = sentence or " ".join(choices.problems)
         self._show_detail()
 
