@@ -22,6 +22,7 @@ COMMANDS = {
     "doctor": ("spark_chat.cli.doctor:command", "Say what this machine has and lacks, and what to do."),
     "pull": ("spark_chat.cli.pull:command", "Fetch a model, or go on fetching it; or register one that is here."),
     "models": ("spark_chat.cli.models:command", "List, show and remove the models on this machine."),
+    "prepare": ("spark_chat.cli.prepare:command", "Compile the kernels that the settings need, with no model loaded."),
     "settings": ("spark_chat.cli.settings:command", "Show, change and check the settings."),
     "completion": ("spark_chat.cli.completion:command", "Print what makes bash, zsh or fish complete spark-chat."),
 }
