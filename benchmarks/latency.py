@@ -4,7 +4,7 @@ On a pseudo terminal, as a person has it. For streaming the chat runs with a scr
 which costs it more than a worker would. Every figure stands beside that of a bare Textual app of the same run.
 
 - start: `spark-chat` itself with the small model, from the process's start until a key that waited for the first
-  drawn screen is shown (s, median).
+  drawn screen is shown (s, median). On a busy machine the CPU seconds say more.
 - memory: resident set of the UI process once it has settled (MiB).
 - key to screen: from the write of a key until its character comes back (ms, p50 and p95), idle and while an answer
   streams at `--rate` tok/s.
@@ -129,14 +129,17 @@ def running(arguments: list[str], home: str | None = None) -> Iterator[Terminal]
             terminal.process.close(force=True)
 
 
-def starts(runs: int) -> dict[str, list[float]]:
-    """Bare and chat in turn, so that both meet the same machine; in one home, as on any day but the first."""
-    found: dict[str, list[float]] = {"bare": [], "chat": []}
+def starts(runs: int) -> dict[str, list[tuple[float, float]]]:
+    """Seconds on the clock and of the UI process's CPU. Bare and chat in turn, so that both meet the same machine; in
+    one home, as on any day but the first."""
+    found: dict[str, list[tuple[float, float]]] = {"bare": [], "chat": []}
     with tempfile.TemporaryDirectory() as home:
         for _ in range(runs + 1):
             for name, arguments in (("bare", BARE), ("chat", real_chat())):
                 with running(arguments, home) as terminal:
-                    found[name].append(terminal.first_key())
+                    wall = terminal.first_key()
+                    used = psutil.Process(terminal.process.pid).cpu_times()
+                    found[name].append((wall, used.user + used.system))
     return {name: times[1:] for name, times in found.items()}  # the first one warms the disk's cache
 
 
@@ -176,8 +179,9 @@ def main() -> None:
 
     report: dict[str, object] = {}
     times = starts(chosen.runs)
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    report["start_s"] = {**medians, "ratio": medians["chat"] / medians["bare"], "limit": 1.6}
+    for place, row in enumerate(("start_s", "start_cpu_s")):
+        medians = {name: statistics.median(pair[place] for pair in pairs) for name, pairs in times.items()}
+        report[row] = {**medians, "ratio": medians["chat"] / medians["bare"], "limit": 1.6}
     memory = memories()
     report["memory_mib"] = {**memory, "ratio": memory["chat"] / memory["bare"], "limit": 2.0}
     latency = {}
@@ -190,10 +194,10 @@ def main() -> None:
         print(json.dumps(report, indent=2))
         return
     print(f"{'':22}{'bare':>9}{'chat':>9}{'ratio':>8}{'limit':>8}")
-    for name, label in (("start_s", "start, s"), ("memory_mib", "memory, MiB")):
-        row = report[name]
-        assert isinstance(row, dict)
-        print(f"{label:22}{row['bare']:>9.2f}{row['chat']:>9.2f}{row['ratio']:>8.2f}{row['limit']:>8.2f}")
+    for name, label in (("start_s", "start, s"), ("start_cpu_s", "start, CPU s"), ("memory_mib", "memory, MiB")):
+        figures = report[name]
+        assert isinstance(figures, dict)
+        print(f"{label:22}{{bare:>9.2f}}{{chat:>9.2f}}{{ratio:>8.2f}}{{limit:>8.2f}}".format(**figures))
     print(f"\n{'key to screen, ms':22}{'p50':>9}{'p95':>9}{'worst':>8}   (p95 limit {33.0} at {chosen.rate:.0f} tok/s)")
     for name, row in latency.items():
         print(f"{name:22}{row['p50']:>9.1f}{row['p95']:>9.1f}{row['worst']:>8.1f}")
