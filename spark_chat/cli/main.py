@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ def main(
     if context.invoked_subcommand is not None:
         return None
     resolved = with_file(overrides.resolved())
+    gc.disable()  # a start makes no garbage worth a search: a tenth of its time; on again once the screen is drawn
     code: object = import_module("spark_chat.tui.app").run(resolved)
     return code
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -45,6 +46,13 @@ def _command_table() -> type[Provider]:
     from spark_chat.tui.palette import CommandTable
 
     return CommandTable
+
+
+def _collect_garbage() -> None:
+    """From here on, where the command line put it off; what the start made stays, and is not searched again."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 class SparkApp(CopyingApp[int]):
@@ -104,6 +112,7 @@ class SparkApp(CopyingApp[int]):
     def on_mount(self) -> None:
         end_on_signals(self, self.opening.close)
         self.theme_changed_signal.subscribe(self, self.opening.keep_theme)
+        self.call_after_refresh(_collect_garbage)
         self.call_after_refresh(self.run_worker, self.opening.open(), name="open")
 
     # ------------------------------------------------------------------ the engine
