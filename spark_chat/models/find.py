@@ -24,6 +24,14 @@ MEMORY_SHARE = 0.7
 """The largest part of the memory that a .gguf may take to be chosen without being asked for."""
 
 
+class NotHere(ModelProblem):
+    """Nothing of that name is on this machine, and it reads like a repository's: `repository` may be on a hub."""
+
+    def __init__(self, sentence: str, repository: str) -> None:
+        super().__init__(sentence)
+        self.repository = repository
+
+
 class NotFetched(ModelProblem):
     """The small model is what is wanted, and it is not here yet: `small.fetch` brings it."""
 
@@ -194,6 +202,7 @@ def _unknown(name: str, path: Path) -> ModelProblem:
         sentence += f" Did you mean {' or '.join(by_fold[fold] for fold in near[:3])}?"
     if name.count("/") == 1 and not name.startswith((".", "/", "~")) and not name.endswith(".gguf"):
         sentence += f" `spark-chat pull {name}` brings it, if it is a repository on Hugging Face."
+        return NotHere(f"{sentence} A path to a .gguf file or to a checkpoint's folder works too.", name)
     return ModelProblem(f"{sentence} A path to a .gguf file or to a checkpoint's folder works too.")
 
 

@@ -7,14 +7,20 @@ import json
 import random
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from spark_chat.driver.library import Library
+from spark_chat.driver.models import Download, Found
 from spark_chat.models.find import find
 from spark_chat.pull import room
 from spark_chat.pull.pull import PullProblem, Standing, planned, pull
 from spark_chat.pull.said import Request
+from spark_chat.recipe.problem import RecipeProblem
+from spark_chat.settings.schema import Settings
+from tests.fakes import MACHINE
 from tests.pull.hub import COMMIT, Hub
 
 NAME = "someone/Model-1B"
@@ -203,3 +209,18 @@ async def test_a_hub_that_names_files_outside(home: Path, hub: Hub, path: str) -
     hub.files = {"config.json": b"{}", path: b"x" * 2000}
     with pytest.raises(PullProblem, match="would lie outside"):
         await fetched()
+
+
+async def test_the_driver_offers_it_with_its_size_and_shows_it_come(home: Path, hub: Hub) -> None:
+    named = replace(Settings(), engine=replace(Settings().engine, model=NAME))
+    found = await Library().look(named, MACHINE)
+    assert isinstance(found, Download) and found.size == sum(
+        len(content) for name, content in hub.files.items() if name != "pytorch_model.bin"
+    )
+    heard: list[tuple[float | None, str]] = []
+    model = await found.fetch(lambda done, text: heard.append((done, text)))
+    assert model.name == NAME and heard[-1][0] == 1.0 and "of 0.9 MB" in heard[-1][1]
+    again = await Library().look(named, MACHINE)
+    assert isinstance(again, Found) and again.model == model
+    with pytest.raises(RecipeProblem, match="There is no no/such"):
+        await Library().look(replace(named, engine=replace(named.engine, model="no/such")), MACHINE)
