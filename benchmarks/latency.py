@@ -21,9 +21,10 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import psutil
 from ptyprocess import PtyProcess
@@ -50,10 +51,10 @@ def real_chat() -> list[str]:
 class Terminal:
     """A program on a pseudo terminal, its output watched with no more work than a search."""
 
-    def __init__(self, arguments: list[str], home: str) -> None:
+    def __init__(self, arguments: list[str], home: str, variables: Mapping[str, str] = MappingProxyType({})) -> None:
         environment = {
             "PATH": os.environ["PATH"], "HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor",
-            "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT),
+            "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), **variables,
         }  # fmt: skip
         self.began = time.perf_counter()
         self.process = PtyProcess.spawn([sys.executable, *arguments], dimensions=SIZE, env=environment, cwd=str(ROOT))
