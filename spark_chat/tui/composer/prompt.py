@@ -27,6 +27,9 @@ NEWLINE_KEYS = frozenset(
     }
 )
 
+_ELSEWHERE = frozenset({"shift+up", "shift+down", "pageup", "pagedown", "ctrl+c", "super+c", "ctrl+d"})
+"""Keys of a text area that mean something to the screen as well: they go the usual way."""
+
 
 class Prompt(TextArea):
     """Enter is never typed: it calls `send`. Up on the first row and down on the last call `recall` with -1 and 1.
@@ -91,9 +94,22 @@ class Prompt(TextArea):
 
     # -- keys
 
+    EDITING: ClassVar[dict[str, str]] = {
+        key: binding.action
+        for binding in TextArea.BINDINGS
+        if isinstance(binding, Binding)
+        for key in binding.key.split(",")
+        if key not in _ELSEWHERE
+    }
+    """Key -> action. Done as the key comes: as bindings they would wait until the key has bubbled to the app, and the
+    letters typed behind a backspace or ctrl+u would overtake it whenever the machine is busy."""
+
     async def on_key(self, event: events.Key) -> None:
         if event.key == "enter":
             self._send()
+        elif (action := self.EDITING.get(event.key)) is not None:
+            if not await self.app.run_action(action, self):
+                return
         elif event.key in NEWLINE_KEYS:
             self.replace("\n", *self.selection, maintain_selection_offset=False)
         elif event.character and ord(event.character) >= 0xA0 and not event.is_printable:
