@@ -38,7 +38,7 @@ def pull(request: Request, say: Callable[[Said], None]) -> None:
         return
     check_room(folder, found.size - present)
     tally = Tally(found.size, say)
-    tally.present(present, "")
+    tally.present(_present(folder, found, parts=False), "")  # the library counts what came of the others itself
 
     class Counted(ProgressCallback):
         """One a file; told each piece."""
@@ -46,10 +46,14 @@ def pull(request: Request, say: Callable[[Said], None]) -> None:
         def update(self, size: int) -> None:
             tally.received(size, str(self.filename))
 
-    path = api.download_repo(
-        found.repository, repo_type="model", revision=revision, max_workers=4,
-        allow_patterns=[file.path for file in found.files], progress_callbacks=[Counted],
-    )  # fmt: skip
+    try:
+        path = api.download_repo(
+            found.repository, repo_type="model", revision=revision, max_workers=4,
+            allow_patterns=[file.path for file in found.files], progress_callbacks=[Counted],
+        )  # fmt: skip
+    except Exception as error:
+        failed: dict[str, Exception] = getattr(error, "failed_files", None) or {}
+        raise next(iter(failed.values()), error) from error
     tally.done()
     models = [file for file in found.files if file.path.endswith(".gguf")]
     say(Finished(path=str(Path(path) / models[0].path if models else path), checked=len(found.files)))
@@ -73,10 +77,11 @@ def _of(entry: Any, name: str) -> Any:
     return getattr(entry, name, None)
 
 
-def _present(folder: Path, found: Plan) -> int:
+def _present(folder: Path, found: Plan, parts: bool = True) -> int:
+    """Bytes that are here: whole files, and parts of others where those are wanted."""
     total = 0
     for file in found.files:
-        for path in (folder / file.path, folder / (file.path + PARTIAL)):
+        for path in (folder / file.path, *([folder / (file.path + PARTIAL)] if parts else [])):
             try:
                 total += min(path.stat().st_size, file.size)
                 break

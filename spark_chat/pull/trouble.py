@@ -64,6 +64,11 @@ def explained(error: BaseException, repository: str, where: str, folder: str) ->
         return f"{repository} has no such revision.", "See its page, or leave --revision out."
     if code == 404 or kind & {"RepositoryNotFoundError", "NotFoundError", "NotExistError", "EntryNotFoundError"}:
         return f"There is no {repository} at {where}, or it is not public.", f"Look at its name. {_token()}"
+    if "FileIntegrityError" in kind or "FileSizeMismatchError" in kind:
+        return (
+            f"A file of {repository} is not what the repository lists (its hash differs).",
+            "A mirror or a proxy may be in between: see MODELSCOPE_ENDPOINT and HTTPS_PROXY.",
+        )
     if "HFValidationError" in kind:
         return f"{repository} is no name of a repository.", "It reads OWNER/NAME."
     if passing(error):
