@@ -27,6 +27,8 @@ from spark_chat.tui.themes import one as one_theme
 if TYPE_CHECKING:
     from textual.command import Provider
     from textual.driver import Driver as Terminal
+    from textual.events import Resize
+    from textual.geometry import Size
 
     from spark_chat.chat.engine_room import Driving, EngineRoom
     from spark_chat.driver.snapshot import Update
@@ -183,8 +185,21 @@ class SparkApp(CopyingApp[int]):
 
     def show_screen(self, kind: type[Screen[Any]]) -> None:
         """Open a screen over the chat, once."""
-        if not isinstance(self.screen, kind):
+        if not isinstance(self.screen, kind) and self._has_room(self.size):
             self.push_screen(kind())
+
+    def action_command_palette(self) -> None:
+        if self._has_room(self.size):
+            super().action_command_palette()
+
+    def on_resize(self, event: Resize) -> None:
+        """Textual 8.2.8 raises for a list without a single row or column: there only the chat stands."""
+        while not self._has_room(event.size) and self.screen is not self.chat:
+            self.pop_screen()
+
+    @staticmethod
+    def _has_room(size: Size) -> bool:
+        return size.width >= 10 and size.height >= 5
 
     async def action_quit(self) -> None:
         await self.opening.leave()

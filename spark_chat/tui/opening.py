@@ -6,6 +6,7 @@ Nothing here runs before the screen was drawn once, and what is slow runs in a t
 from __future__ import annotations
 
 import asyncio
+import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,8 @@ class Opening:
     async def open(self) -> None:
         """What was typed and cut off comes first, then the engine."""
         app = self._app
+        gc.freeze()  # what the start made lives as long as the app: no collection looks at it again
+        gc.enable()
         self.tell_problems()
         await self._open_journal()
         room = await asyncio.to_thread(self._engine_room)

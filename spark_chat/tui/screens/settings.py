@@ -24,7 +24,7 @@ from spark_chat.tui.widgets.setting import SettingView, detail_lines, head_text,
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
 
-HINTS = "enter change   backspace default   f5 restart the engine   esc back to the chat"
+HINTS = "enter change   backspace default   f5 restart engine   esc back"
 
 
 class SettingsScreen(Screen[None]):

@@ -147,7 +147,7 @@ class Prompt(Entry):
             pieces.append(Fold(f"{'▾' if self.opened else '▸'} {size}"))
         pieces = [*plain_pieces(clean(text)), *pieces]
         if self.queued:
-            pieces.append(Plain("○ queued: sent when the answer before it is done", role="muted"))
+            pieces.append(Plain("○ queued: sent when its turn comes", role="muted"))
         self.put(0, len(self.slots), pieces or [Plain(" ")])
 
     def set_queued(self, queued: bool) -> None:

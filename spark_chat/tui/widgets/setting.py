@@ -85,10 +85,14 @@ def allowed_text(row: Row) -> str:
         return "on or off"
     span = ""
     if row.minimum is not None and row.maximum is not None:
-        span = f"{row.minimum:,g} to {row.maximum:,g}"
+        span = f"{_plain(row.minimum)} to {_plain(row.maximum)}"
     choices = ", ".join(row.choices)
     optional = "may be left out" if row.optional else ""
     return "; ".join(part for part in (span, choices, optional) if part)
+
+
+def _plain(number: float) -> str:
+    return f"{int(number):,}" if number == int(number) else f"{number:g}"
 
 
 def detail_lines(view: SettingView) -> list[str]:
