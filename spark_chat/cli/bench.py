@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,7 @@ def _plan(
 ) -> Plan:
     """What was asked for. Raises BadInput."""
     from spark_chat.lab.item import BadWorkload
-    from spark_chat.lab.plan import Plan
+    from spark_chat.lab.plan import Plan, origins
     from spark_chat.lab.variation import BadVariation, axes, configurations
     from spark_chat.lab.workload import workload
 
@@ -124,15 +125,10 @@ def _plan(
         return Plan(
             configurations(resolved.settings, found, cumulative), work, rounds or work.rounds, max_tokens=max_tokens,
             ignore_eos=fixed_length, cumulative=cumulative, keys=tuple(item.key for item in found),
-            origins={key: _origin(origin.layer, origin.detail) for key, origin in resolved.origins.items()}, **options,
+            origins=origins(resolved), **options,
         )  # fmt: skip
     except (BadWorkload, BadVariation) as problem:
         raise BadInput(str(problem)) from None
-
-
-def _origin(layer: str, detail: str) -> str:
-    """Where a setting came from, without the path of a file."""
-    return layer if layer == "file" or not detail else f"{layer} ({detail})"
 
 
 async def _run(plan: Plan, going_on: Any, *, keep: bool, gb_s: float | None) -> Made:
@@ -159,7 +155,7 @@ def _show(record: dict[str, Any], as_json: bool) -> None:
     if as_json:
         write(json.dumps(record, indent=2, ensure_ascii=True))
     else:
-        for line in report.as_lines(record):
+        for line in report.as_lines(record, shutil.get_terminal_size((120, 24)).columns):
             write(line)
 
 

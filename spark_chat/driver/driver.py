@@ -104,6 +104,15 @@ class Driver:
         await self._stop_engine()
         self._change(phase=Phase.STOPPED, progress=None, statistics=None)
 
+    async def stop(self) -> None:
+        """Stop the engine until the next `start`: its memory is free, prompts that wait go on waiting. Ends in
+        STOPPED, unless a start came meanwhile."""
+        if await self._start.cancel() and not self._closed:
+            await self._stop_engine()
+            self._judged = board.gone(self._judged, "The engine was stopped.")
+            self._change(phase=Phase.STOPPED, progress=None, statistics=None)
+            self._show_badges()
+
     def saved(self, settings: Settings) -> None:
         """The settings as they stand in the file now: what differs from the running ones is marked."""
         self._saved = settings

@@ -7,7 +7,7 @@ from typing import Any
 
 from spark_chat.driver.snapshot import Phase
 from spark_chat.headless.check import Outcome
-from spark_chat.lab.figures import badge_json, failure_json, run_json, settings_json
+from spark_chat.lab.figures import LEARNED, badge_json, failure_json, run_json, settings_json
 from spark_chat.meters import units
 from spark_chat.meters.line import answer_line
 from spark_chat.optimizations.mtp import NGRAM
@@ -57,9 +57,7 @@ def notes(outcome: Outcome) -> list[str]:
     found = list(outcome.snapshot.recipe.notes) if outcome.snapshot.recipe else []
     ngram = any(badge.label == NGRAM and badge.state is State.ACTIVE for badge in outcome.snapshot.badges)
     if ngram and len(outcome.runs) > 1:
-        found.append(
-            "n-gram drafts come from earlier answers too: a repeated prompt drafts better than a new one would."
-        )
+        found.append(LEARNED)
     return found
 
 

@@ -28,6 +28,16 @@ FORMAT = 1
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 
 
+def new_id(now: datetime) -> str:
+    """For a record that is made now."""
+    return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def stamp(now: datetime) -> str:
+    """The time as it stands in a record."""
+    return f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
 class NoRecord(Exception):
     """There is no such record, or it can't be read: a sentence."""
 
@@ -50,8 +60,7 @@ class Journal:
     @staticmethod
     def begin(digest: str, now: datetime) -> Journal:
         """A new one, for the plan with this digest."""
-        id = f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-        made = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        id, made = new_id(now), stamp(now)
         folder = locations.made(locations.bench())
         file = _opened(folder / f"{id}.jsonl")
         header = {"format": FORMAT, "id": id, "made": made, "plan": digest}

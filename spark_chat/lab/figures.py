@@ -10,6 +10,9 @@ from spark_chat.engine.protocol import Failed
 from spark_chat.optimizations.optimization import Badge
 from spark_chat.settings.schema import Settings, rows, value
 
+LEARNED = "n-gram drafts come from earlier answers too: a repeated prompt drafts better than a new one would."
+"""Said where a prompt was asked again on the same engine while n-grams drafted."""
+
 
 def settings_json(settings: Settings) -> dict[str, Any]:
     """The settings that bear on the numbers, by dotted key. Of a model's path only the name."""

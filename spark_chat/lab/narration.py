@@ -64,8 +64,15 @@ class Narration:
             f"{units.rate(answer.decode_tok_s)} tok/s, TTFT {units.seconds(answer.ttft_s)}, "
             f"accept {units.accept(answer.accept_length)}"
         )
-        left = "" if standing.left_s is None else f", about {units.seconds(max(1.0, standing.left_s))} left"
+        left = "" if standing.left_s is None else f", about {_about(standing.left_s)} left"
         self._say(f"{standing.done} of {standing.all}{left} · {name} · {where} · {answer.item}: {what}")
 
     def piece(self, numbers: AnswerNumbers) -> None:
         """Too fine for lines."""
+
+
+def _about(seconds: float) -> str:
+    """An estimate, no finer than it is good for."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3600:.1f} h"

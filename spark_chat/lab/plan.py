@@ -11,6 +11,7 @@ from typing import Any, Literal
 from spark_chat.lab.figures import settings_json
 from spark_chat.lab.item import Workload
 from spark_chat.lab.variation import Configuration
+from spark_chat.settings.resolve import Resolved
 from spark_chat.settings.schema import Settings
 
 OrderWish = Literal["auto", "interleaved", "ordered"]
@@ -21,11 +22,19 @@ REPEATED = 16
 SEED = 1
 
 
+def origins(resolved: Resolved) -> dict[str, str]:
+    """Where each setting came from, by dotted key: a layer and the name of its variable or flag; of a file no path."""
+    return {
+        key: origin.layer if origin.layer == "file" or not origin.detail else f"{origin.layer} ({origin.detail})"
+        for key, origin in resolved.origins.items()
+    }
+
+
 @dataclass(frozen=True)
 class Plan:
     """`sampled`: by the settings' own sampling instead of the workload's. `fresh`: a prefix that no cache has seen
     before each prompt. `max_tokens`, `ignore_eos`: in place of the workload's own. `origins`: where each setting came
-    from, by dotted key, for the record."""
+    from (`origins`), for the record."""
 
     configurations: tuple[Configuration, ...]
     workload: Workload

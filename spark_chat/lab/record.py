@@ -11,12 +11,13 @@ from typing import Any
 from spark_chat import __version__
 from spark_chat.lab import summary
 from spark_chat.lab.archive import FORMAT
-from spark_chat.lab.figures import settings_json
+from spark_chat.lab.figures import LEARNED, settings_json
 from spark_chat.lab.plan import Plan
 from spark_chat.lab.results import Answer, AnyFound, Order, Start, to_builtins
 from spark_chat.lab.summary import Share
 from spark_chat.lab.variation import ladder
 from spark_chat.machine import Machine
+from spark_chat.optimizations.mtp import NGRAM
 from spark_chat.optimizations.table import optimization
 
 
@@ -57,8 +58,18 @@ def record(
         "configurations": configurations,
         "cumulative": [_rung(place, key, configurations) for place, key in rungs],
         "limit": limit,
+        "notes": _notes(all_shares),
         "interrupted": interrupted,
     }
+
+
+def _notes(all_shares: Sequence[Share]) -> list[str]:
+    """What a reader of the numbers must know."""
+    drafting = {place for place, share in enumerate(all_shares) for visit in share.visits
+                if visit.optimizations.get("mtp", {}).get("proof", {}).get("kind") == NGRAM}  # fmt: skip
+    repeated = any(len({item.round for item in all_shares[place].counted}) > len(all_shares[place].starts)
+                   for place in drafting)  # fmt: skip
+    return [LEARNED] if repeated else []
 
 
 def _configuration(plan: Plan, place: int, all_shares: Sequence[Share]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ CSV_COLUMNS = (
 def as_lines(record: Record, width: int = 110) -> list[str]:
     """The whole record in words and tables."""
     lines = [_head(record), _how(record), ""]
-    lines += table(COLUMNS, [row(item) for item in record["configurations"]])
+    lines += figures(record, width)
     lines += ["", *_failures(record), *_notes(record)]
     if record["cumulative"]:
         rows = [(rung["name"], _median(rung["decode_tok_s"], units.rate), times(rung["ratio_to_first"]),
@@ -36,6 +36,20 @@ def as_lines(record: Record, width: int = 110) -> list[str]:
     if len(record["workload"]["prompts"]) > 1 and len(record["workload"]["prompts"]) <= 40:
         lines += prompt_table(record)
     return [line.rstrip() for line in _trimmed(lines)]
+
+
+SPLIT = 7
+"""Columns that go first where the table is wider than the screen; the others follow in one of their own."""
+
+
+def figures(record: Record, width: int) -> list[str]:
+    """The table of configurations, as two where `width` takes no one."""
+    rows = [row(item) for item in record["configurations"]]
+    whole = table(COLUMNS, rows)
+    if max(map(len, whole)) <= width:
+        return whole
+    parts = [[(*line[:1], *line[start:end]) for line in (COLUMNS, *rows)] for start, end in ((1, SPLIT), (SPLIT, None))]
+    return [*table(parts[0][0], parts[0][1:]), "", *table(parts[1][0], parts[1][1:])]
 
 
 def _trimmed(lines: list[str]) -> list[str]:
@@ -145,6 +159,7 @@ def _notes(record: Record) -> list[str]:
         if parts:
             lines.append(f"{item['name']}: {', '.join(parts)}")
     lines += limit_lines(record)
+    lines += record["notes"]
     if record["interrupted"]:
         lines.append("interrupted: this is what was measured by then")
     return [*map(printable, lines), ""]

@@ -205,7 +205,7 @@ class Runner:
         snapshot = self._driver.snapshot
         if self._asking.interrupted and snapshot.phase is not Phase.READY:
             return False
-        start = _start_of(configuration, began, snapshot, self._keeper.taken())
+        start = start_of(configuration, began, snapshot, self._keeper.taken())
         self._take(start)
         if start.failure is not None:
             self._fell.add(configuration)
@@ -251,7 +251,8 @@ def _key(answer: Answer) -> tuple[int, str, int, Role]:
     return answer.configuration, answer.item, answer.round, answer.role
 
 
-def _start_of(configuration: int, began: float, snapshot: Snapshot, stages: dict[str, float]) -> Start:
+def start_of(configuration: int, began: float, snapshot: Snapshot, stages: dict[str, float]) -> Start:
+    """The start that led to `snapshot`."""
     ready, recipe = snapshot.ready, snapshot.recipe
     if snapshot.phase is not Phase.READY or ready is None:
         return Start(

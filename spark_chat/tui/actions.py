@@ -106,6 +106,20 @@ class Actions:
 
         self._app.show_screen(SettingsScreen)
 
+    def action_check(self, argument: str) -> None:
+        from spark_chat.tui.lab.check import CheckScreen
+
+        if not isinstance(self._app.screen, CheckScreen):
+            self._app.push_screen(CheckScreen(argument or self._app.chat.composer.text))
+
+    def action_compare(self) -> None:
+        from spark_chat.tui.lab.compare import CompareScreen
+
+        self._app.show_screen(CompareScreen)
+
+    def action_chart(self) -> None:
+        self._app.chat.view.toggle_chart()
+
     def action_theme(self, argument: str) -> None:
         app = self._app
         if not argument:

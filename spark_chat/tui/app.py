@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from spark_chat.chat.engine_room import Driving, EngineRoom
     from spark_chat.driver.snapshot import Update
     from spark_chat.history.journal import Journal
+    from spark_chat.lab.runner import Driving as Measured
+    from spark_chat.lab.runner import StageKeeper
     from spark_chat.settings.resolve import Resolved
 
 Listener = Callable[["Update"], None]
@@ -83,6 +85,8 @@ class SparkApp(CopyingApp[int]):
         self.room: EngineRoom | None = None
         self.journal: Journal | None = None
         self.started_before = True
+        self.bystander: Callable[[Update], bool] | None = None
+        """Takes the updates of answers that are not the conversation's."""
 
     def get_default_screen(self) -> Screen[Any]:
         return self.chat
@@ -124,8 +128,14 @@ class SparkApp(CopyingApp[int]):
 
     def listen(self, update: Update) -> None:
         """What the driver tells."""
-        if self.is_running:
+        if self.is_running and not (self.bystander and not hasattr(update, "snapshot") and self.bystander(update)):
             self.session.update(update)
+
+    def measuring_driver(self, listener: Listener, keeper: StageKeeper) -> Measured:
+        """A driver of its own for a comparison; the chat's engine is stopped meanwhile."""
+        from spark_chat.lab.bench import drive
+
+        return drive(listener, keeper)
 
     def start(self, starting: Coroutine[Any, Any, None]) -> None:
         """Run a start of the engine; it takes the place of one that is under way."""

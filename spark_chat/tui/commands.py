@@ -39,6 +39,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("stop", "Stop the answer; what came so far is kept.", "stop", ("escape",), ("abort",)),
     Command("clear-queue", "Drop the prompts that wait; they can be recalled with the up key.", "clear_queue"),
     Command("think", "Let the model reason before it answers, or not.", "think", argument="[on|off]"),
+    Command("check", "Run a prompt several times and see what it costs; it stays out of the conversation.", "check",
+            ("f6",), ("bench",), argument="[prompt]"),
+    Command("compare", "The same prompts under several settings, side by side.", "compare", ("f7",)),
+    Command("chart", "tok/s and accept length over the answer, or not.", "chart", ("f8",)),
     Command("theme", "Switch to a theme; without a name, pick one.", "theme", argument="[name]"),
     Command("quit", "Leave. What was written and received is kept.", "quit", ("ctrl+q",), ("exit", "bye", "q")),
 )

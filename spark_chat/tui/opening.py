@@ -157,6 +157,11 @@ class Opening:
 
     # ------------------------------------------------------------------ leaving
 
+    @property
+    def leaving(self) -> bool:
+        """Whether the app is on its way out: no engine is started any more."""
+        return self._leaving is not None
+
     async def leave(self) -> None:
         """Stop everything and go."""
         await self.close()

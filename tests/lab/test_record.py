@@ -231,3 +231,10 @@ def test_records_that_are_not_comparable_are_refused_with_the_reason(change: Any
     with pytest.raises(compare.NotComparable) as told:
         compare.diff(first, other)
     assert said in str(told.value)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_table_fits_its_width(width: int) -> None:
+    lines = report.figures(made(), width)
+    assert max(map(len, lines)) <= max(width, 75)
+    assert sum("mtp=on" in line for line in lines) == (1 if width == 200 else 2)

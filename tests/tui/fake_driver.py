@@ -58,6 +58,9 @@ class FakeDriver:
 
     restart = start
 
+    async def stop(self) -> None:
+        self.say(phase=Phase.STOPPED)
+
     async def close(self) -> None:
         self.closed = True
         if self.snapshot.answering is not None:
@@ -67,7 +70,7 @@ class FakeDriver:
     async def confirm(self) -> None:
         self.confirmed += 1
 
-    def ask(self, id: str, messages: Sequence[Turn], settings: Settings) -> None:
+    def ask(self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False) -> None:
         self.settings.append(settings)
         self.asked.append((id, [turn.content for turn in messages]))
         if self.snapshot.phase is Phase.READY:

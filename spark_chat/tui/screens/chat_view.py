@@ -28,6 +28,7 @@ from spark_chat.tui.widgets.notice import Notice, NoticePanel
 from spark_chat.tui.widgets.proof import About, ProofPanel
 
 if TYPE_CHECKING:
+    from spark_chat.tui.lab.chart import Chart
     from spark_chat.tui.screens.chat import ChatScreen
 
 LIVE_EVERY_S = 0.25
@@ -58,6 +59,7 @@ class ChatView:
         self._trails = (Trail(), Trail())
         self._live_at = 0.0
         self._saying: Timer | None = None
+        self._chart: Chart | None = None
         self.machine = ""
         self.memory_all: int | None = None
 
@@ -79,6 +81,8 @@ class ChatView:
             self._numbers = None
             for trail in self._trails:
                 trail.clear()
+            if self._chart is not None:
+                self._chart.clear()
         self._show_meters()
 
     def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None:
@@ -91,6 +95,8 @@ class ChatView:
             self._live_at = now
             self._trails[0].add(numbers.live_tok_s)
             self._trails[1].add(numbers.live_accept_length)
+            if self._chart is not None:
+                self._chart.add(numbers.live_tok_s, numbers.live_accept_length)
             self._show_meters()
 
     def ended(self, exchange: Exchange) -> None:
@@ -143,6 +149,17 @@ class ChatView:
         else:
             self.take_down("pending")
         self._show_header()
+
+    def toggle_chart(self) -> None:
+        """Put up the chart of the answer above the meters, or take it down."""
+        if self._chart is not None:
+            self._chart.remove()
+            self._chart = None
+            return
+        from spark_chat.tui.lab.chart import Chart
+
+        self._chart = Chart()
+        self._screen.mount(self._chart, before="#meters")
 
     def toggle_reasoning(self) -> None:
         self._transcript.toggle_reasoning()
