@@ -85,8 +85,10 @@ class Actions:
             self._app.start(self._app.room.go_back())
 
     def _accept_drop(self) -> None:
-        dropped = self._app.session.drop_oldest()
-        self._app.chat.view.tell_dropped(dropped)
+        overflow = self._app.session.overflow
+        if overflow is not None:
+            self._app.chat.view.tell_dropped(overflow.drop)
+        self._app.session.drop_oldest()
 
     def _accept_resume(self) -> None:
         self.action_resume()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
@@ -30,8 +31,15 @@ def thought_note(numbers: AnswerNumbers | None) -> str:
 
 
 def end_line(exchange: Exchange) -> str:
-    """The numbers that stay under an answer."""
-    return answer_line(exchange.numbers, " · ") if exchange.numbers is not None else ""
+    """The numbers that stay under an answer. How it ended, where not by itself, the transcript says with a mark."""
+    numbers, failure = exchange.numbers, exchange.failure
+    if failure is not None and failure.code == "overflow":
+        return "too long for the context"
+    if numbers is None or (numbers.tokens == 0 and exchange.stage in (Stage.FAILED, Stage.STOPPED)):
+        return ""
+    if exchange.stage in (Stage.FAILED, Stage.STOPPED):
+        numbers = replace(numbers, finish=None)
+    return answer_line(numbers, " · ")
 
 
 def transcript_state(exchange: Exchange) -> str:

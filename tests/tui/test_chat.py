@@ -47,7 +47,11 @@ async def test_a_prompt_sent_meanwhile_waits_and_shows_so() -> None:
         await chat.send("second")
         await chat.until(lambda: "queue 1" in chat.meters)
         assert len(chat.engine.asked) == 1
-        chat.engine.answer("one")
+        chat.engine.piece("one")
+        await chat.until(lambda: "one" in chat.screen_text())
+        text = chat.screen_text()
+        assert text.index("first") < text.index("one") < text.index("second") < text.index("queued")
+        chat.engine.done()
         await chat.until(lambda: len(chat.engine.asked) == 2)
         assert chat.engine.asked[1][1] == ["first", "one", "second"]
         await chat.until(lambda: "queue 0" in chat.meters)
@@ -135,6 +139,7 @@ async def test_an_overflow_says_how_many_tokens_and_a_key_drops_the_oldest_turns
         chat.engine.overflow(prompt_tokens=9192, context=8192)
         await chat.until(lambda: "overflow" in chat.notices)
         assert "1,000 tokens too many" in chat.notice("overflow")
+        await chat.until(lambda: "✗ failed · too long for the context" in chat.screen_text())
         await chat.type("typing goes on")
         await chat.pilot.press("ctrl+g")
         await chat.until(lambda: len(chat.engine.asked) == 4)

@@ -136,7 +136,8 @@ class ChatView:
         """So many of the oldest turns are no longer sent."""
         if count:
             turns = "The oldest turn is" if count == 1 else f"The {count} oldest turns are"
-            self._transcript.add_notice("info", f"{turns} no longer sent to the model. They stay here and on disk.")
+            stay = "It stays" if count == 1 else "They stay"
+            self._transcript.add_notice("info", f"{turns} no longer sent to the model. {stay} here and on disk.")
 
     def use(self, settings: Settings, elsewhere: bool) -> None:
         """The settings in force changed."""

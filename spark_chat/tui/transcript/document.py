@@ -56,14 +56,16 @@ class Document:
         """The row where an entry begins, its blank line included."""
         return self._heights.top(entry)
 
-    def add(self, entry: Entry, *, lazy: bool = False) -> None:
-        """One more at the end; where `lazy`, its slots are made when it comes near the screen."""
-        self._index[type(entry), entry.id] = len(self.entries)
-        self.entries.append(entry)
+    def add(self, entry: Entry, *, lazy: bool = False, at: int | None = None) -> None:
+        """One more, at the end or as number `at`; where `lazy`, its slots are made when it comes near the screen."""
+        at = len(self.entries) if at is None else at
+        self.entries.insert(at, entry)
+        for number, moved in enumerate(self.entries[at:], at):
+            self._index[type(moved), moved.id] = number
         if not lazy:
             entry.prepare(self.width, 0)
         height = entry.guess(self.width) if lazy else entry.height
-        self._heights.append(height + self.above(len(self.entries) - 1))
+        self._heights.replace(at, at, [height + self.above(at)])
 
     def find(self, kind: type[Kind], id: str) -> tuple[int, Kind] | None:
         """The entry of that kind called `id` and its number. A prompt and its answer may share an id."""

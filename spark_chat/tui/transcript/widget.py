@@ -54,8 +54,9 @@ class Transcript(View):
             self._wake()
 
     def add_answer(self, id: str, label: str) -> None:
-        """An answer begins. `label`: the model's short name."""
-        self._document.add(Answer(id, label))
+        """An answer begins, under its prompt and above those that wait. `label`: the model's short name."""
+        above = self._document.find(Answer, id) or self._document.find(Prompt, id)
+        self._document.add(Answer(id, label), at=None if above is None else above[0] + 1)
         self._wake()
 
     def append(self, id: str, text: str, reasoning: str = "", note: str = "") -> None:
