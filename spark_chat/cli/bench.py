@@ -47,7 +47,7 @@ def command() -> None:
 )
 @click.option("--cumulative", is_flag=True, help="Add one --vary after the other, instead of all combinations.")
 @click.option("--rounds", type=click.IntRange(1, 1000), help="How often each prompt is asked; 3, of gsm8k 1.")
-@click.option("--max-tokens", type=click.IntRange(2, 1_048_576), help="Longest answer; 96 for plain prompts.")
+@click.option("--max-tokens", type=click.IntRange(2, 1_048_576), help="Longest answer; 64 for plain prompts.")
 @click.option("--fixed-length", is_flag=True, help="Ignore the end of the text: every answer has --max-tokens tokens.")
 @click.option("--sampled", is_flag=True, help="By the sampling of the settings, instead of the workload's (greedy).")
 @click.option("--fresh", is_flag=True, help="Put a prefix before each prompt that no cache has seen.")
@@ -114,6 +114,7 @@ def _plan(
     **options: Any,
 ) -> Plan:
     """What was asked for. Raises BadInput."""
+    from spark_chat.lab.compare import MEMORY_FRACTION
     from spark_chat.lab.item import BadWorkload
     from spark_chat.lab.plan import Plan, origins
     from spark_chat.lab.variation import BadVariation, axes, configurations
@@ -122,6 +123,8 @@ def _plan(
     try:
         found = axes(varied)
         work = workload(prompts, data, questions)
+        if work.extraction and any(item.key.endswith(MEMORY_FRACTION) for item in found):
+            raise BadVariation(f"{MEMORY_FRACTION} can't be varied where answers are judged: it must match.")
         return Plan(
             configurations(resolved.settings, found, cumulative), work, rounds or work.rounds, max_tokens=max_tokens,
             ignore_eos=fixed_length, cumulative=cumulative, keys=tuple(item.key for item in found),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,12 +12,10 @@ from spark_chat.driver.snapshot import Snapshot, Update
 from spark_chat.lab import archive
 from spark_chat.lab import limit as limits
 from spark_chat.lab.archive import Journal, Unfinished
-from spark_chat.lab.bandwidth import bandwidth
 from spark_chat.lab.plan import Plan
 from spark_chat.lab.record import record
 from spark_chat.lab.results import Answer, AnyFound, Start
 from spark_chat.lab.runner import Driving, Runner, StageKeeper, Standing, Watcher
-from spark_chat.lab.shape import UnknownShape
 from spark_chat.locations import NoHome
 from spark_chat.machine import Machine, machine
 from spark_chat.meters.numbers import AnswerNumbers
@@ -107,20 +104,8 @@ class Bench:
         whole = record(self._plan, found, **about)
         if not self._path or self._runner.interrupted:
             return whole
-        return {**whole, "limit": await asyncio.to_thread(self._limit, on, whole)}
-
-    def _limit(self, on: Machine, whole: dict[str, Any]) -> dict[str, Any] | None:
-        """What the bandwidth allows; the engine is down by now, and nothing else runs."""
-        up = [item for item in whole["configurations"] if item["runs_counted"]]
-        if not up:
-            return None
-        fp8 = up[0]["optimizations"].get("fp8_head", {}).get("state") == "ACTIVE"
-        with contextlib.suppress(UnknownShape):
-            shape = limits.shape_of(self._path, "fp8" if fp8 else "bf16")
-            found = bandwidth(on, int(up[0]["facts"].get("threads") or 1), self._gb_s)
-            if found is not None:
-                return limits.limit(shape, found, up)
-        return None
+        # The engine is down by now, so that a copy has the memory to itself.
+        return {**whole, "limit": await asyncio.to_thread(limits.of_record, whole, self._path, on, self._gb_s)}
 
     def _save(self, whole: dict[str, Any]) -> Made:
         if self._journal is None:

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spark_chat.lab.bandwidth import Bandwidth
+from spark_chat.lab.bandwidth import Bandwidth, bandwidth
 from spark_chat.lab.shape import Shape, UnknownShape, of_config, of_tensors
+from spark_chat.machine import Machine
 
 
 def shape_of(path: str, head: str = "bf16") -> Shape:
@@ -35,16 +36,31 @@ def shape_of(path: str, head: str = "bf16") -> Shape:
         raise UnknownShape(f"The model's shape can't be read: {error}.") from None
 
 
-def limit(shape: Shape, bandwidth: Bandwidth, configurations: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+def of_record(record: dict[str, Any], path: str, machine: Machine, gb_s: float | None = None) -> dict[str, Any] | None:
+    """The limit of what was measured with the model at `path`; None where it can't be told. `gb_s`: the bandwidth,
+    where it is known. Blocks for a second or so, in which nothing else should run."""
+    up = [item for item in record["configurations"] if item["runs_counted"]]
+    if not up:
+        return None
+    fp8 = up[0]["optimizations"].get("fp8_head", {}).get("state") == "ACTIVE"
+    try:
+        shape = shape_of(path, "fp8" if fp8 else "bf16")
+    except UnknownShape:
+        return None
+    found = bandwidth(machine, int(up[0]["facts"].get("threads") or 1), gb_s)
+    return None if found is None else limit(shape, found, up)
+
+
+def limit(shape: Shape, memory: Bandwidth, configurations: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """As it stands in a record. `configurations`: those of the record, as far as they were measured."""
     size = shape.bytes_per_step()
-    tok_s = bandwidth.gb_s * 1e9 / size
+    tok_s = memory.gb_s * 1e9 / size
     return {
         "bytes_per_token": size,
         "weights": shape.weights,
         "active_weights": shape.active,
-        "bandwidth_gb_s": bandwidth.gb_s,
-        "bandwidth_source": bandwidth.source,
+        "bandwidth_gb_s": memory.gb_s,
+        "bandwidth_source": memory.source,
         "tok_s": tok_s,
         "reached": [_reached(item, tok_s) for item in configurations if item["decode_tok_s"]],
     }

@@ -38,6 +38,9 @@ def as_lines(record: Record, width: int = 110) -> list[str]:
     return [line.rstrip() for line in _trimmed(lines)]
 
 
+PUBLISHED = (
+    "break-even on a GB10: published as 2.26; its source's synthetic table implies 1.67 (not measured here)"
+)
 SPLIT = 7
 """Columns that go first where the table is wider than the screen; the others follow in one of their own."""
 
@@ -160,6 +163,8 @@ def _notes(record: Record) -> list[str]:
             lines.append(f"{item['name']}: {', '.join(parts)}")
     lines += limit_lines(record)
     lines += record["notes"]
+    if record["machine"]["spark"] and any(item["break_even_accept_length"] for item in record["configurations"]):
+        lines.append(PUBLISHED)
     if record["interrupted"]:
         lines.append("interrupted: this is what was measured by then")
     return [*map(printable, lines), ""]

@@ -16,8 +16,9 @@ from spark_chat.driver.snapshot import Phase
 from spark_chat.lab.check import Check, Options, plan_of
 from spark_chat.lab.live import check_lines
 from spark_chat.lab.plan import origins
+from spark_chat.lab.report import limit_lines
 from spark_chat.tui.lab.chart import Chart
-from spark_chat.tui.lab.keeping import kept
+from spark_chat.tui.lab.keeping import kept, made
 from spark_chat.tui.plain import Plain
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class CheckScreen(Screen[None]):
     CheckScreen #check-options { height: auto; padding: 0 2; color: $text-muted; }
     CheckScreen #check-status { height: auto; padding: 0 2; color: $text-accent; }
     CheckScreen #check-found { height: 2fr; padding: 0 2; }
-    CheckScreen #check-table { height: auto; width: auto; }
+    CheckScreen #check-table { height: auto; width: 1fr; }
     CheckScreen.-low #check-title { display: none; }
     CheckScreen.-low Chart { display: none; }
     """
@@ -62,6 +63,7 @@ class CheckScreen(Screen[None]):
         self.options = Options()
         self.answers: list[Answer] = []
         self._measuring: Check | None = None
+        self._below: list[str] = []
         self._live_at = 0.0
         self._next_answer = True
 
@@ -136,7 +138,7 @@ class CheckScreen(Screen[None]):
             return
         sampling = replace(app.session.settings.sampling, thinking=app.session.thinking)
         settings = replace(app.room.started_with, sampling=sampling)
-        self.answers = []
+        self.answers, self._below = [], []
         self._show_table()
         plan = replace(plan_of(text, self.options, settings), origins=origins(app.choices.resolved))
         self._measuring = Check(plan, app.room.driver, self._answered, self._piece)
@@ -153,9 +155,14 @@ class CheckScreen(Screen[None]):
             failure = next((answer.failure for answer in self.answers if answer.failure), None)
             said = failure or f"{stopped}{done} of {check.plan.rounds} runs counted."
             self.say(said)
-            if done and app.resolved.settings.ui.history:
-                id = await asyncio.to_thread(kept, check.plan, found, check.interrupted)
-                self.say(f"{said} Kept as {id}." if id else said)
+            if done:
+                recipe = app.session.snapshot.recipe
+                path = recipe.model.path if recipe else ""
+                record = await asyncio.to_thread(made, check.plan, found, check.interrupted, path)
+                self._below = [*limit_lines(record), *record["notes"]]
+                self._show_table()
+                keep = app.resolved.settings.ui.history and await asyncio.to_thread(kept, record)
+                self.say(f"{said} Kept as {record['id']}." if keep else said)
         finally:
             self._measuring = None
             app.bystander = None
@@ -179,7 +186,8 @@ class CheckScreen(Screen[None]):
 
     def _show_table(self) -> None:
         if self.is_mounted:
-            self.query_one("#check-table", Plain).show("\n".join(check_lines(self.answers)) if self.answers else "")
+            lines = [*check_lines(self.answers), "", *self._below] if self.answers else []
+            self.query_one("#check-table", Plain).show("\n".join(lines).rstrip())
 
     # ------------------------------------------------------------------ leaving
 

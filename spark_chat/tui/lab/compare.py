@@ -75,9 +75,7 @@ class CompareScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield Plain("compare   the same prompts under several settings", id="compare-title")
         yield OptionList(id="compare-toggles", markup=False)
-        yield Input(
-            " ".join(DEFAULT), id="compare-prompts", placeholder="chat, code, or a file", compact=True
-        )
+        yield Input(" ".join(DEFAULT), id="compare-prompts", placeholder="chat, code, or a file", compact=True)
         yield Plain(id="compare-options")
         yield Plain(id="compare-status")
         yield Chart()

@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spark_chat.lab.plan import Plan
+    from spark_chat.lab.report import Record
     from spark_chat.lab.results import AnyFound
 
 
-def kept(plan: Plan, found: Sequence[AnyFound], interrupted: bool) -> str:
-    """The id of the record that was written; empty where none could be. Blocks on the disk."""
-    from spark_chat.lab import archive
+def made(plan: Plan, found: Sequence[AnyFound], interrupted: bool, path: str) -> Record:
+    """The record, with what the bandwidth allows for the model at `path`. Blocks for a second or so."""
+    from spark_chat.lab import archive, limit
     from spark_chat.lab.record import record
-    from spark_chat.locations import NoHome
     from spark_chat.machine import machine
+
+    now, on = datetime.now(UTC), machine()
+    whole = record(
+        plan, found, id=archive.new_id(now), made=archive.stamp(now), machine=on, interrupted=interrupted
+    )  # fmt: skip
+    return {**whole, "limit": limit.of_record(whole, path, on) if path and not interrupted else None}
+
+
+def kept(record: Record) -> bool:
+    """Whether it could be written. Blocks on the disk."""
+    from spark_chat.lab import archive
+    from spark_chat.locations import NoHome
     from spark_chat.settings.problem import CannotSave
 
-    now = datetime.now(UTC)
-    id = archive.new_id(now)
-    whole = record(plan, found, id=id, made=archive.stamp(now), machine=machine(), interrupted=interrupted)
     try:
-        archive.save(whole)
+        archive.save(record)
     except (CannotSave, OSError, NoHome):
-        return ""
-    return id
+        return False
+    return True
