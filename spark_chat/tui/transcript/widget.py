@@ -55,8 +55,9 @@ class Transcript(View):
 
     def add_answer(self, id: str, label: str) -> None:
         """An answer begins, under its prompt and above those that wait. `label`: the model's short name."""
-        above = self._document.find(Answer, id) or self._document.find(Prompt, id)
-        self._document.add(Answer(id, label), at=None if above is None else above[0] + 1)
+        earlier, prompt = self._document.find(Answer, id), self._document.find(Prompt, id)
+        above = earlier[0] if earlier else prompt[0] if prompt else None
+        self._document.add(Answer(id, label), at=None if above is None else above + 1)
         self._wake()
 
     def append(self, id: str, text: str, reasoning: str = "", note: str = "") -> None:
