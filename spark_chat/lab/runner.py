@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from spark_chat.driver.asking import Asking
@@ -201,7 +201,9 @@ class Runner:
     async def _start(self, configuration: int) -> bool:
         self._at = None
         began = self._clock()
-        await self._asking.start(self._plan.configurations[configuration].settings)
+        settings = self._plan.configurations[configuration].settings
+        # None may outlive its turn: the next one needs the memory, and a start must be a start.
+        await self._asking.start(replace(settings, engine=replace(settings.engine, linger_s=0)))
         snapshot = self._driver.snapshot
         if self._asking.interrupted and snapshot.phase is not Phase.READY:
             return False
