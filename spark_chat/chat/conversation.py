@@ -61,6 +61,7 @@ class Exchange:
     reasoning: Gathered = field(default_factory=Gathered)
     numbers: AnswerNumbers | None = None
     failure: Failed | None = None
+    engine_figures: dict[str, object] = field(default_factory=dict)
     began: bool = False
     """Whether the engine ever began to answer it."""
 

@@ -153,13 +153,16 @@ class Session:
         if overflow is None or not overflow.drop:
             return 0
         dropped = self.conversation.drop_oldest(overflow.exchange, overflow.drop)
-        exchange = overflow.exchange
+        self._ask_again(overflow.exchange)
+        return dropped
+
+    def _ask_again(self, exchange: Exchange) -> None:
+        """Ask a prompt that was too long once more."""
         exchange.stage, exchange.failure, exchange.numbers = Stage.QUEUED, None, None
         self._typed[exchange.id] = self._clock()
         self._overflowed(None)
         self.view.staged(exchange)
         self.go_on()
-        return dropped
 
     def let_be(self) -> None:
         """Leave an overflow as it is; what waits behind it goes on."""
@@ -202,6 +205,9 @@ class Session:
         if snapshot.answering and self._running and snapshot.answering == self._running.id:
             self._begun(self._running)
         self.view.changed(snapshot)
+        overflow, ready = self.overflow, snapshot.ready
+        if overflow is not None and snapshot.phase is Phase.READY and ready and ready.context > overflow.prompt_tokens:
+            self._ask_again(overflow.exchange)  # an engine with more room came up
         self.go_on()
 
     def _begun(self, exchange: Exchange) -> None:
@@ -241,6 +247,7 @@ class Session:
         if failure and failure.code in ENGINE_GONE and exchange.stage is Stage.QUEUED:
             self._typed[exchange.id] = self._clock() - self._queued_s.pop(exchange.id, 0.0)
             return
+        exchange.engine_figures = answered.engine_figures
         exchange.end(self._with_wait(exchange.id, answered.numbers), failure)
         if self.keeper:
             self.keeper.ended(exchange)

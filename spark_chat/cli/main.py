@@ -55,7 +55,6 @@ def main(
     overrides.take(config, sets, model=model, engine=engine, theme=theme, no_history="yes" if no_history else None)
     if context.invoked_subcommand is not None:
         return None
-    gc.disable()  # a tenth of the start goes into looking for garbage among modules; on again once the screen is drawn
     resolved = with_file(overrides.resolved())
     gc.disable()  # a start makes no garbage worth a search: a tenth of its time; on again once the screen is drawn
     code: object = import_module("spark_chat.tui.app").run(resolved)

@@ -85,6 +85,7 @@ class SparkApp(CopyingApp[int]):
         self.room: EngineRoom | None = None
         self.journal: Journal | None = None
         self.started_before = True
+        self._saving = False
         self.bystander: Callable[[Update], bool] | None = None
         """Takes the updates of answers that are not the conversation's."""
 
@@ -145,7 +146,7 @@ class SparkApp(CopyingApp[int]):
 
     def look_at_settings(self) -> None:
         """Once a second: was the file changed by another program?"""
-        if self.choices.look():
+        if not self._saving and self.choices.look():
             self.use_settings(elsewhere=True)
 
     @on(SettingChanged)
@@ -153,10 +154,13 @@ class SparkApp(CopyingApp[int]):
         from spark_chat.settings.problem import SettingsError
 
         sentence = ""
+        self._saving = True
         try:
             await asyncio.to_thread(self.choices.save, event.key, event.text)
         except SettingsError as error:
             sentence = str(error)
+        finally:
+            self._saving = False
         self.use_settings(elsewhere=False, sentence=sentence)
 
     def use_settings(self, elsewhere: bool, sentence: str = "") -> None:

@@ -6,7 +6,6 @@ Nothing here runs before the screen was drawn once, and what is slow runs in a t
 from __future__ import annotations
 
 import asyncio
-import gc
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,13 +30,12 @@ class Opening:
     def __init__(self, app: SparkApp) -> None:
         self._app = app
         self._offer: Offer | None = None
+        self._themes_read = False
         self._leaving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """What was typed and cut off comes first, then the engine."""
         app = self._app
-        gc.freeze()  # what the start made lives as long as the app: no collection looks at it again
-        gc.enable()
         self.tell_problems()
         await self._open_journal()
         room = await asyncio.to_thread(self._engine_room)
@@ -48,6 +46,7 @@ class Opening:
         view.machine, view.memory_all = await asyncio.to_thread(_machine)
         view.changed(app.session.snapshot)
         app.add_themes(await asyncio.to_thread(load_themes))
+        self._themes_read = True
         self.tell_problems()
         app.set_interval(LOOK_EVERY_S, app.look_at_settings)
 
@@ -58,18 +57,29 @@ class Opening:
         app = self._app
         try:
             app.started_before = state_file().exists()
-        except NoHome:
+        except (NoHome, OSError):
             app.started_before = False
         return EngineRoom(app.choices.resolved, app.make_driver())
 
     def tell_problems(self) -> None:
         """Put up what is wrong with the settings, or take it down."""
         choices, view = self._app.choices, self._app.chat.view
-        problems = (*choices.problems, *choices.theme_problems)
+        problems = (*choices.problems, *choices.theme_problems, *self._missing_theme())
         if problems:
             view.put(notices.problems_notice(problems))
         else:
             view.take_down("problems")
+
+    def _missing_theme(self) -> tuple[str, ...]:
+        """A sentence where the settings name a theme that is nowhere."""
+        app = self._app
+        name, known = app.choices.resolved.settings.ui.theme, app.available_themes
+        if not self._themes_read or name in known:
+            return ()
+        from spark_chat.settings.problem import nearest
+
+        near = nearest(name, known)
+        return (f"ui.theme is {name}, and there is no such theme." + (f" Did you mean {near}?" if near else ""),)
 
     def keep_theme(self, theme: Theme) -> None:
         """A theme that was picked is saved, as any other setting."""

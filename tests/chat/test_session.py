@@ -150,6 +150,18 @@ def test_overflow_offers_to_drop_and_asks_again() -> None:
     assert third.stage is Stage.QUEUED and len(sitting.session.conversation) == 3
 
 
+def test_an_engine_with_more_room_answers_what_was_too_long() -> None:
+    sitting = Sitting()
+    sitting.session.attach(sitting.engine)
+    first = sitting.session.send("a" * 4000)
+    sitting.phase(Phase.READY, first.id)
+    sitting.fail(first, "overflow", prompt_tokens=1200, context=1000)
+    larger = Ready(engine="llama.cpp", version="1", model="m", context=4096, proofs={}, time=0.0)
+    sitting.session.update(Changed(Snapshot(phase=Phase.READY, ready=larger)))
+    assert [id for id, _ in sitting.engine.asked] == [first.id, first.id]
+    assert sitting.session.overflow is None
+
+
 def test_leaving_an_overflow_lets_the_queue_go_on() -> None:
     sitting = Sitting()
     sitting.session.attach(sitting.engine)

@@ -108,7 +108,13 @@ class FakeDriver:
         values = {"tokens": 1, "live_tok_s": 131.2, "live_accept_length": 1.83}
         self.listener(Piece(self.asked[-1][0], text, reasoning, AnswerNumbers(**{**values, **numbers})))
 
-    def done(self, finish: str = "stop", failure: Failed | None = None, **numbers: Any) -> None:
+    def done(
+        self,
+        finish: str = "stop",
+        failure: Failed | None = None,
+        engine_figures: dict[str, object] | None = None,
+        **numbers: Any,
+    ) -> None:
         """The prompt asked last is over."""
         values = {
             "tokens": 214, "decode_tok_s": 131.2, "ttft_s": 0.08, "tpot_ms": 7.6, "accept_length": 1.83,
@@ -116,7 +122,9 @@ class FakeDriver:
         }  # fmt: skip
         id = self.asked[-1][0]
         self.say(answering=None, context_used=3100)
-        self.listener(Answered(id, AnswerNumbers(**{**values, "finish": finish, **numbers}), failure))
+        self.listener(
+            Answered(id, AnswerNumbers(**{**values, "finish": finish, **numbers}), failure, {}, engine_figures or {})
+        )
 
     def answer(self, text: str) -> None:
         self.piece(text)

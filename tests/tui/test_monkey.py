@@ -102,7 +102,7 @@ async def test_a_monkey_at_the_keyboard_never_breaks_it() -> None:
             streaming.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await streaming
-        assert count > SECONDS
+        assert count >= 5
         while chat.app.screen is not chat.app.chat:
             chat.app.pop_screen()
             await chat.pilot.pause()

@@ -197,6 +197,12 @@ async def test_a_theme_that_is_picked_is_used_and_saved() -> None:
         await chat.until(lambda: "Did you mean spark-light?" in chat.notice("said"))
 
 
+async def test_a_theme_that_is_nowhere_is_named() -> None:
+    async with sitting("ui.theme=spark-drak") as chat:
+        await chat.until(lambda: "problems" in chat.notices)
+        assert "Did you mean spark-dark?" in chat.notice("problems")
+
+
 @pytest.mark.parametrize("size", [(80, 24), (40, 20), (20, 5)])
 async def test_every_setting_can_be_reached_at_every_size(size: tuple[int, int]) -> None:
     async with sitting(size=size) as chat:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -58,6 +59,9 @@ class ChatView:
         self._numbers: AnswerNumbers | None = None
         self._trails = (Trail(), Trail())
         self._live_at = 0.0
+        self.proof: ProofPanel | None = None
+        """The panel that is open on a badge."""
+        self._engine_figures: Mapping[str, object] = {}
         self._saying: Timer | None = None
         self._chart: Chart | None = None
         self.machine = ""
@@ -101,6 +105,8 @@ class ChatView:
 
     def ended(self, exchange: Exchange) -> None:
         self._transcript.set_queued(exchange.id, False)
+        if exchange.engine_figures:
+            self._engine_figures = exchange.engine_figures
         if exchange.began:
             line, note = end_line(exchange), thought_note(exchange.numbers)
             self._transcript.finish(exchange.id, line, transcript_state(exchange), note)
@@ -199,7 +205,13 @@ class ChatView:
     @property
     def proof_shown(self) -> str | None:
         """Name of the optimization that the panel is open on."""
-        return next((panel.badge.name for panel in self._screen.query(ProofPanel)), None)
+        return self.proof.badge.name if self.proof is not None else None
+
+    def close_proof(self) -> None:
+        """Take the panel away."""
+        panel, self.proof = self.proof, None
+        if panel is not None:
+            panel.remove()
 
     def show_proof(self, name: str) -> None:
         """Open the panel on the badge called `name`, or bring it up to date."""
@@ -208,12 +220,12 @@ class ChatView:
         badge = next((item for item in self._screen.spark.session.snapshot.badges if item.name == name), None)
         if badge is not None:
             item = optimization(name)
-            about = About(item.label, item.costs, item.gains, item.published)
-            panel = next(iter(self._screen.query(ProofPanel)), None)
-            if panel is not None:
-                panel.show(badge, about)
+            about = About(item.label, item.costs, item.gains, item.published, self._engine_figures)
+            if self.proof is not None:
+                self.proof.show(badge, about)
             else:
-                self._screen.mount(ProofPanel(badge, about), after="#header")
+                self.proof = ProofPanel(badge, about)
+                self._screen.mount(self.proof, after="#header")
 
     # ------------------------------------------------------------------ notices
 

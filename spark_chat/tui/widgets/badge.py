@@ -49,6 +49,8 @@ class BadgeWidget(Widget, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "open", "Open badge", id="badge.open", show=False),
+        Binding("up", "screen.scroll_transcript('scroll_up')", "Scroll up", id="badge.up", show=False),
+        Binding("down", "screen.scroll_transcript('scroll_down')", "Scroll down", id="badge.down", show=False),
         Binding("left", "app.focus_previous", "Badge to the left", id="badge.left", show=False),
         Binding("right", "app.focus_next", "Badge to the right", id="badge.right", show=False),
     ]

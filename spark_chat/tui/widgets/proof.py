@@ -6,7 +6,7 @@ The panel does not stand before the composer: typing goes on, and its counters m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from textual.app import ComposeResult
@@ -28,6 +28,8 @@ class About:
     costs: str = ""
     gains: str = ""
     published: tuple[Published, ...] = ()
+    engine_figures: Mapping[str, Any] = field(default_factory=dict)
+    """The engine's own figures of the last answer: they may be counted otherwise than ours."""
 
 
 def value_text(value: Any) -> str:
@@ -63,6 +65,8 @@ def proof_rows(badge: Badge, about: About) -> list[tuple[str, str]]:
     rows.append(("proof", facts_text(badge.proof) or "none: the engine has not shown it at work"))
     if badge.counters:
         rows.append(("counted", facts_text(badge.counters)))
+        if about.engine_figures:
+            rows.append(("engine's", facts_text(about.engine_figures) + " (its own count, of the last answer)"))
     if about.costs:
         rows.append(("costs", about.costs))
     if about.gains:
@@ -75,7 +79,7 @@ def proof_rows(badge: Badge, about: About) -> list[tuple[str, str]]:
 def proof_text(badge: Badge, about: About, width: int) -> Content:
     """The panel's text in `width` cells: names in a column where there is room."""
     title = badge.label if badge.label == about.label or not about.label else f"{about.label}: {badge.label}"
-    lines = [Content.assemble((one_line(title), "bold"), ("   esc closes", "dim"))]
+    lines = [Content.assemble((one_line(title), "bold"), ("   esc closes, up and down scroll", "dim"))]
     narrow = width < 50
     indent = 2 if narrow else NAME_WIDTH
     for name, text in proof_rows(badge, about):
@@ -103,7 +107,7 @@ class ProofPanel(VerticalScroll, can_focus=False):
     """Open on one badge; it is taken away when it is closed."""
 
     def __init__(self, badge: Badge, about: About) -> None:
-        super().__init__(id="proof")
+        super().__init__()
         self._text = ProofText(badge, about)
 
     def compose(self) -> ComposeResult:
