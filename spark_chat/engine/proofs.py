@@ -85,7 +85,10 @@ def humming(report: Mapping[str, Any], wanted: bool) -> Proof:
                 active=False, unavailable=True, facts=facts,
                 reason=f"This model's experts are not MXFP4, so SGLang runs them with {methods}.",
             )  # fmt: skip
-        return Proof(active=False, facts=facts, reason=f"The {len(layers)} expert layers run with {methods}.")
+        return Proof(
+            active=False, facts=facts,
+            reason=f"The {len(layers)} expert layers run with {methods}{_marlin_clamp(report, layers, clamps)}.",
+        )  # fmt: skip
     if len(runs) < len(layers):
         return Proof(
             active=False, facts=facts, reason=f"Only {len(runs)} of {len(layers)} expert layers run with Humming."
@@ -102,6 +105,16 @@ def humming(report: Mapping[str, Any], wanted: bool) -> Proof:
     return Proof(
         active=True, facts=facts, reason=f"{len(runs)} of {len(layers)} expert layers run with Humming{clamp}."
     )
+
+
+def _marlin_clamp(report: Mapping[str, Any], layers: Sequence[Mapping[str, Any]], clamps: Sequence[float]) -> str:
+    """What becomes of the model's clamp where Marlin runs its experts; other kernels honour it by themselves."""
+    if not clamps or not any(layer.get("backend") == "marlin" for layer in layers):
+        return ""
+    problem = _hook(report, "marlin clamp")
+    if problem:
+        return f", and without the model's SwiGLU clamp on {len(clamps)} of them: {problem}"
+    return f", the SwiGLU clamp honoured on {len(clamps)} of them"
 
 
 def _is_humming(layer: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spark_chat.engine import chat_template, proofs, sglang_args, sglang_request
+from spark_chat.engine import chat_template, proofs, sglang_args, sglang_request, sglang_warm
 from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.protocol import (
     AnyEvent,
@@ -34,6 +34,9 @@ from spark_chat.engine.sglang_progress import ProgressListener
 from spark_chat.sglang_plugin import discovery, switches
 from spark_chat.sglang_plugin.probe import KEY
 
+CLAMPED = ("humming", "marlin")
+"""Expert kernels that would drop a model's trained clamp: the plugin makes them honour it."""
+COMPILE_THREADS = 8
 COLD_TURNS = 8
 POLL_S = 0.5
 
@@ -96,7 +99,8 @@ class SglangEngine:
             switches.environment(
                 fp8_head=wanted.get("fp8_head", False),
                 shared_head=wanted.get("mtp", False) and bool(command.options.get("share_head", True)),
-                humming_clamp=wanted.get("humming", False),
+                expert_clamp=command.args.get("moe_runner_backend") in CLAMPED,
+                compile_threads=min(COMPILE_THREADS, os.cpu_count() or 1),
                 progress=progress,
             )
         )
@@ -143,15 +147,9 @@ class SglangEngine:
         }
 
     async def warm(self, report: Report) -> None:
-        """One short answer before ready: the kernels of a first prompt compile here, not under the person's eyes."""
-        report("warm-up", None, "First tokens; kernels that are new on this machine compile now")
-        tokens = [3 + index % 61 for index in range(min(64, self._limit // 2))]
-        stream = await self._engine.async_generate(
-            input_ids=tokens, sampling_params={"max_new_tokens": 16, "temperature": 0.0, "ignore_eos": True},
-            stream=True, rid=uuid.uuid4().hex,
-        )  # fmt: skip
-        async for _chunk in stream:
-            pass
+        """Before ready: the kernels of a first prompt compile here, not under the person's eyes."""
+        piece = int(getattr(self._engine.server_args, "chunked_prefill_size", 0) or 0)
+        await sglang_warm.warm(self._engine, self._limit, piece if piece > 0 else self._limit, report)
 
     # ------------------------------------------------------------ generate
 

@@ -14,6 +14,8 @@ def register() -> None:
         counters,
         fp8_head,
         humming_clamp,
+        marlin_clamp,
+        parallel_compile,
         probe,
         progress,
         shared_head,
@@ -25,6 +27,6 @@ def register() -> None:
         return
     refusal = version.refusal()
     if refusal is None:
-        for patch in (fp8_head, shared_head, humming_clamp, counters, progress):
+        for patch in (fp8_head, shared_head, humming_clamp, marlin_clamp, parallel_compile, counters, progress):
             patch.register()
     probe.register()

@@ -19,7 +19,7 @@ TARGET = "sglang.srt.layers.moe.moe_runner.humming.HummingRunnerCore.apply_activ
 
 def register() -> None:
     """The Humming module is heavy, and only the scheduler builds models: hooked when the first model is made."""
-    if switches.humming_clamp():
+    if switches.expert_clamp():
         hooks.add("humming clamp: late", "sglang.srt.model_loader.loader._initialize_model", "before", _late)
 
 

@@ -51,7 +51,7 @@ def report(scheduler: Any) -> dict[str, Any]:
         "switches": {
             "fp8_head": switches.fp8_head(),
             "shared_head": switches.shared_head(),
-            "humming_clamp": switches.humming_clamp(),
+            "expert_clamp": switches.expert_clamp(),
         },
         "hooks": hooks.report(),
         "model": type(model).__name__,

@@ -2,7 +2,9 @@
 
 usage: python -m tests.gpu.chat_run JOB.json RESULT.json
 The job: {"settings": {dotted key: value}, "asks": [{"prompt", "max_tokens", "thinking", ...}], "share_head": bool,
-"pretend_gpu": bool}; the last one lets a job be tried on a CPU.
+"worker": module, "gate": path, "pretend_gpu": bool}. The result is written at ready and after every answer, so that a
+time limit takes away only what had not happened. With a gate, answers wait until that file is there: what is timed
+runs alone. An ask with "how" goes to lab_worker.py. The last key lets a job be tried on a CPU.
 """
 
 from __future__ import annotations
@@ -15,14 +17,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from spark_chat.driver.asking import Asking
 from spark_chat.driver.driver import Driver
-from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Update
+from spark_chat.driver.snapshot import Snapshot
 from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import Turn
-from spark_chat.headless import report
-from spark_chat.headless.check import Run
+from spark_chat.lab.figures import badge_json, failure_json, run_json
 from spark_chat.machine import Gpu, machine
 from spark_chat.settings.schema import Settings
+
+GATE_S = 0.2
 
 
 def settings(values: dict[str, Any]) -> Settings:
@@ -44,74 +48,79 @@ class UnsharedClient(EngineClient):
 class Session:
     """One start and its answers."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self.job, self.base = job, settings(job["settings"])
-        factory = EngineClient if job.get("share_head", True) else UnsharedClient
-        pretended = replace(machine(), gpu=Gpu("no GPU", (9, 0))) if job.get("pretend_gpu") else None
-        self.driver = Driver(self._listen, machine=pretended, client_factory=factory)
-        self.text: dict[str, list[str]] = {}
-        self.reasoning: dict[str, list[str]] = {}
-        self.ended: dict[str, asyncio.Future[Answered]] = {}
+    def __init__(self, job: dict[str, Any], result: Path) -> None:
+        self.job, self.base, self.result = job, settings(job["settings"]), result
         self.stages: list[tuple[float, str]] = []
-        self.began = time.monotonic()
+        self.runs: list[dict[str, Any]] = []
+        self.began, self.ready_s = time.monotonic(), 0.0
+        pretended = replace(machine(), gpu=Gpu("no GPU", (9, 0))) if job.get("pretend_gpu") else None
+        self.asking = Asking(
+            lambda listener: Driver(listener, machine=pretended, client_factory=self._client), self._changed
+        )
 
-    def _listen(self, update: Update) -> None:
-        if isinstance(update, Changed):
-            told = update.snapshot.progress
-            if told is not None and (not self.stages or self.stages[-1][1] != told.stage):
-                self.stages.append((round(time.monotonic() - self.began, 1), told.stage))
-                print(f"[{self.job.get('name')}] {self.stages[-1]}", flush=True)
-        elif isinstance(update, Piece):
-            self.text[update.id].append(update.text)
-            self.reasoning[update.id].append(update.reasoning)
-        elif isinstance(update, Answered) and not self.ended[update.id].done():
-            self.ended[update.id].set_result(update)
+    def _client(self) -> EngineClient:
+        if not self.job.get("share_head", True):
+            return UnsharedClient()
+        return EngineClient(self.job["worker"]) if "worker" in self.job else EngineClient()
 
-    async def ask(self, id: str, ask: dict[str, Any]) -> dict[str, Any]:
-        sampling = {key: value for key, value in ask.items() if key != "prompt"}
+    def _changed(self, snapshot: Snapshot) -> None:
+        told = snapshot.progress
+        if told is not None and (not self.stages or self.stages[-1][1] != told.stage):
+            self.stages.append((round(time.monotonic() - self.began, 1), told.stage))
+            print(f"[{self.job.get('name')}] {self.stages[-1]}", flush=True)
+
+    async def ask(self, number: int, ask: dict[str, Any]) -> dict[str, Any]:
+        sampling = {key: value for key, value in ask.items() if key not in ("prompt", "how")}
         given = replace(self.base, sampling=replace(self.base.sampling, **sampling))
-        self.text[id], self.reasoning[id] = [], []
-        self.ended[id] = asyncio.get_running_loop().create_future()
-        self.driver.ask(id, (Turn("user", ask["prompt"]),), given)
-        answered = await self.ended[id]
-        run = Run("".join(self.text[id]), "".join(self.reasoning[id]), answered.numbers, answered.failure)
-        failure = answered.failure
-        return report.run_json(run) | {"failure": None if failure is None else f"{failure.what} {failure.why}"}
+        name = f"{ask.get('how', 'ask')}-{number}"
+        run = await self.asking.ask(name, (Turn("user", ask["prompt"]),), given)
+        if run is None:
+            return {"failure": "interrupted"}
+        return run_json(run) | {"failure": failure_json(run.failure), "how": ask.get("how", "app")}
 
-    async def run(self) -> dict[str, Any]:
-        await self.driver.start(self.base)
-        ready_s = time.monotonic() - self.began
-        runs = []
+    async def run(self) -> None:
+        driver = self.asking.driver
+        assert isinstance(driver, Driver)
         try:
+            await self.asking.start(self.base)
+            self.ready_s = round(time.monotonic() - self.began, 1)
+            self.save(driver.snapshot)
+            if "gate" in self.job and self.asking.ready:
+                await asyncio.to_thread(opened, Path(self.job["gate"]))
             for number, ask in enumerate(self.job["asks"]):
-                if self.driver.snapshot.phase is not Phase.READY:
+                if not self.asking.ready:
                     break
-                runs.append(await self.ask(f"ask-{number}", ask))
-            snapshot = self.driver.snapshot
-            return {
-                "name": self.job.get("name"),
-                "ready_s": round(ready_s, 1),
-                "stages": self.stages,
-                "phase": snapshot.phase.value,
-                "failure": None if snapshot.failure is None else vars_of(snapshot.failure),
-                "log_end": list(snapshot.log_end),
-                "optimizations": {badge.name: report.badge_json(badge) for badge in snapshot.badges},
-                "args": snapshot.recipe.args if snapshot.recipe else {},
-                "facts": snapshot.ready.facts if snapshot.ready else {},
-                "runs": runs,
-            }
+                self.runs.append(await self.ask(number, ask))
+                self.save(driver.snapshot)
         finally:
-            await self.driver.close()
+            await driver.close()
+
+    def save(self, snapshot: Snapshot) -> None:
+        found = {
+            "name": self.job.get("name"),
+            "ready_s": self.ready_s,
+            "stages": self.stages,
+            "phase": snapshot.phase.value,
+            "failure": failure_json(snapshot.failure),
+            "log_end": list(snapshot.log_end),
+            "optimizations": {badge.name: badge_json(badge) for badge in snapshot.badges},
+            "args": snapshot.recipe.args if snapshot.recipe else {},
+            "facts": snapshot.ready.facts if snapshot.ready else {},
+            "runs": self.runs,
+        }
+        part = self.result.with_suffix(".part")
+        part.write_text(json.dumps(found, indent=1, default=str))
+        part.replace(self.result)
 
 
-def vars_of(failure: Any) -> dict[str, Any]:
-    return {name: getattr(failure, name) for name in ("code", "what", "why", "remedy")}
+def opened(gate: Path) -> None:
+    """Come back once the file is there; whoever started this ends it otherwise."""
+    while not gate.exists():
+        time.sleep(GATE_S)
 
 
 def main() -> None:
-    job = json.loads(Path(sys.argv[1]).read_text())
-    found = asyncio.run(Session(job).run())
-    Path(sys.argv[2]).write_text(json.dumps(found, indent=1, default=str))
+    asyncio.run(Session(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])).run())
 
 
 if __name__ == "__main__":

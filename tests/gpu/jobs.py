@@ -1,4 +1,4 @@
-"""Runs jobs of chat_run in processes of their own, several at a time, each held to a limit; what ends is kept."""
+"""Runs jobs of chat_run in processes of their own, each held to a limit; what they wrote by then is kept."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+_running: dict[str, subprocess.Popen[bytes]] = {}
+_lock = threading.Lock()
 
 
 def environment(home: Path, extra: dict[str, str]) -> dict[str, str]:
@@ -21,32 +23,56 @@ def environment(home: Path, extra: dict[str, str]) -> dict[str, str]:
     return {**os.environ, **found, "XDG_RUNTIME_DIR": str(home / "runtime"), "PYTHONUNBUFFERED": "1", **extra}
 
 
-def run(job: dict[str, Any], folder: Path, limit_s: float, module: str = "tests.gpu.chat_run") -> dict[str, Any]:
-    """The job's result, or {"name", "error", "log_end"} where it has none within the limit."""
+def run(job: dict[str, Any], folder: Path, limit_s: float) -> dict[str, Any]:
+    """The job's result as far as it came, with "error" and "log_end" where it did not come to its end."""
     name = job["name"]
     folder.mkdir(parents=True, exist_ok=True)
     given, result, log = (folder / f"{name}{end}" for end in (".job.json", ".json", ".log"))
     given.write_text(json.dumps(job))
     result.unlink(missing_ok=True)
     home, began = folder / f"{name}.home", time.monotonic()
+    command = [sys.executable, "-m", "tests.gpu.chat_run", str(given), str(result)]
+    code = held(name, command, log, environment(home, job.get("environment", {})), limit_s)
+    print(f"{name}: {'ended' if code is None else f'exit {code}'} after {time.monotonic() - began:.0f} s", flush=True)
+    found: dict[str, Any] = json.loads(result.read_text()) if result.exists() else {"name": name}
+    if code != 0:
+        found["error"] = f"{'ended at its limit' if code is None else f'exit code {code}'}, "
+        found["error"] += f"{len(found.get('runs', []))} of {len(job['asks'])} answers"
+        found["log_end"] = [*tail(log, 10), *worker_log(home)]
+    return found
+
+
+def held(name: str, command: list[str], log: Path, variables: dict[str, str], limit_s: float) -> int | None:
+    """Exit code of the command; None where it was ended, at its limit or by `end`."""
     with log.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, str(given), str(result)], stdout=output, stderr=output,
-            env=environment(home, job.get("environment", {})), start_new_session=True,
-        )  # fmt: skip
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=variables, start_new_session=True)
+        with _lock:
+            _running[name] = process
         try:
-            code: int | None = process.wait(limit_s)
+            return process.wait(max(1.0, limit_s))
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)  # the worker, in a group of its own, dies with its parent
+            end(name)
+            return None
+        finally:
             process.wait()
-            code = None
-    took = time.monotonic() - began
-    print(f"{name}: {'over its limit' if code is None else f'exit {code}'} after {took:.0f} s", flush=True)
-    if result.exists():
-        found: dict[str, Any] = json.loads(result.read_text())
-        return found
-    how = f"no result within {limit_s:.0f} s" if code is None else f"exit code {code} and no result"
-    return {"name": name, "error": how, "log_end": tail(log, 15) + worker_log(home)}
+            with _lock:
+                _running.pop(name, None)
+
+
+def end(name: str) -> None:
+    """End a job now: its whole group, the worker in a group of its own dies with its parent."""
+    with _lock:
+        process = _running.get(name)
+    if process is not None and process.poll() is None:
+        os.killpg(process.pid, 9)
+
+
+def end_others(name: str) -> None:
+    """End every job but this one: what is timed runs alone."""
+    with _lock:
+        others = [other for other in _running if other != name]
+    for other in others:
+        end(other)
 
 
 def tail(path: Path, lines: int) -> list[str]:
@@ -56,26 +82,7 @@ def tail(path: Path, lines: int) -> list[str]:
         return []
 
 
-def worker_log(home: Path) -> list[str]:
+def worker_log(home: Path, lines: int = 40) -> list[str]:
     """The end of the newest engine log below a run's home."""
     logs = sorted(home.glob("state/**/*.log"), key=lambda path: path.stat().st_mtime)
-    return tail(logs[-1], 40) if logs else []
-
-
-def run_all(
-    jobs: list[dict[str, Any]], folder: Path, together: int, limit_s: float, deadline: float
-) -> list[dict[str, Any]]:
-    """All results, in the order of `jobs`. `deadline`: monotonic time by which the last one has to be done."""
-    lock = threading.Lock()
-
-    def one(job: dict[str, Any]) -> dict[str, Any]:
-        left = deadline - time.monotonic()
-        if left < 45:
-            return {"name": job["name"], "error": "no time left to run it"}
-        found = run(job, folder, min(limit_s, left))
-        with lock:
-            (folder / "done.json").write_text(json.dumps(found, default=str))
-        return found
-
-    with ThreadPoolExecutor(together) as pool:
-        return list(pool.map(one, jobs))
+    return tail(logs[-1], lines) if logs else []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -137,7 +137,7 @@ def tui(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
 
 
 def by_hand(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
-    """`SGLANG_ENABLE_FP8_LM_HEAD=1 python -m sglang.launch_server ...`: the same proof in /server_info."""
+    """`SGLANG_ENABLE_FP8_LM_HEAD=1 python -m sglang.launch_server`: the same proof in /server_info, and the text."""
     port = 33_210
     environment = jobs.environment(out / "hand.home", {"SGLANG_ENABLE_FP8_LM_HEAD": "1", **sglang_profile.caches()})
     for name in [name for name in environment if name.startswith("SPARK_CHAT_")]:
@@ -145,32 +145,51 @@ def by_hand(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
     flags = (
         f"--model-path {model} --port {port} --nccl-port 33220 --attention-backend triton --fp8-gemm-backend triton "
         "--page-size 64 --moe-runner-backend humming --disable-shared-experts-fusion --max-mamba-cache-size 64 "
-        "--max-running-requests 1 --max-total-tokens 16384 --cuda-graph-max-bs-decode 1 "
+        "--max-running-requests 1 --max-total-tokens 16384 --cuda-graph-max-bs-decode 1 --mem-fraction-static 0.8 "
         "--cuda-graph-backend-prefill disabled --skip-server-warmup --context-length 8192 "
         f"--speculative-algorithm NEXTN --speculative-draft-model-path {model} --speculative-num-steps 3 "
         "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
     )
-    log = out / "hand.log"
-    until = time.monotonic() + limit_s
-    with log.open("w") as output:
-        server = subprocess.Popen([sys.executable, "-m", "sglang.launch_server", *flags.split()], stdout=output,
-                                  stderr=output, env=environment, start_new_session=True)  # fmt: skip
-        try:
-            while time.monotonic() < until and server.poll() is None:
-                try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/server_info", timeout=5) as answer:
-                        info = json.loads(answer.read())
-                except OSError:
-                    time.sleep(1)
-                    continue
-                seen = info.get("spark_chat") or {}
-                head, draft = seen.get("head") or {}, seen.get("draft") or {}
-                right = head.get("dtype") == "float8_e4m3fn" and bool(draft.get("head_is_target"))
-                return {"ok": right, "head": head, "draft": draft, "hooks": seen.get("hooks"),
-                        "keys": sorted(info)[:40]}  # fmt: skip
-            return {"ok": False, "error": "no answer in time" if server.poll() is None else f"exit {server.poll()}",
-                    "log_end": jobs.tail(log, 30)}  # fmt: skip
-        finally:
-            if server.poll() is None:
-                os.killpg(server.pid, 9)
-            server.wait()
+    log, until = out / "hand.log", time.monotonic() + limit_s
+    command = [sys.executable, "-m", "sglang.launch_server", *flags.split()]
+    server = threading.Thread(target=jobs.held, args=("hand", command, log, environment, limit_s), daemon=True)
+    server.start()
+    try:
+        while time.monotonic() < until and server.is_alive():
+            try:
+                info = _get(f"http://127.0.0.1:{port}/server_info", None, 5)
+            except OSError:
+                time.sleep(1)
+                continue
+            seen = info.get("spark_chat") or {}
+            head, draft = seen.get("head") or {}, seen.get("draft") or {}
+            right = head.get("dtype") == "float8_e4m3fn" and bool(draft.get("head_is_target"))
+            answer = _known_answer(port, model, max(20.0, until - time.monotonic()))
+            return {"ok": right and answer["ok"], "answer": answer, "head": head, "draft": draft,
+                    "hooks": seen.get("hooks")}  # fmt: skip
+        return {"ok": False, "error": "no answer in time" if server.is_alive() else "the server ended",
+                "log_end": jobs.tail(log, 30)}  # fmt: skip
+    finally:
+        jobs.end("hand")
+        server.join(20)
+
+
+def _get(address: str, body: dict[str, Any] | None, limit_s: float) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=limit_s) as answer:
+        return json.loads(answer.read())
+
+
+def _known_answer(port: int, model: Path, limit_s: float) -> dict[str, Any]:
+    """65 tokens after <think>: known, and four a verify step."""
+    expected = Oracle.load(model).expect(THINK, 65)
+    body = {"input_ids": [THINK], "sampling_params": {"max_new_tokens": 65, "temperature": 0.0}}
+    try:
+        found = _get(f"http://127.0.0.1:{port}/generate", body, limit_s)
+    except OSError as error:
+        return {"ok": False, "error": str(error)}
+    meta = found["meta_info"]
+    equal = list(found.get("output_ids") or []) == expected.tokens
+    steps = (meta.get("spec_verify_ct"), expected.verify_steps)
+    return {"ok": equal and steps[0] == steps[1], "text_equal": equal, "verify_steps": steps}

@@ -1,14 +1,16 @@
-"""Speed on the stand-in of Ling's shape: 1,024 tokens in, 256 out, greedy, batch 1; ratios inside one visit."""
+"""Speed on the stand-in of Ling's shape: 1,024 tokens in, 256 out, greedy, batch 1; ratios inside one visit.
+
+Nothing else may run while it is timed: a job waits at its gate once it is ready. App and raw engine take turns on the
+same engine; the last answer runs under the profiler.
+"""
 
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tests.gpu import jobs, stand_in
 from tests.gpu.oracle_text import FIRST_WORD, word
 
 PROMPT_WORDS, OUT, WARM, RUNS = 1_021, 256, 2, 5
@@ -28,68 +30,76 @@ def prompt(number: int) -> str:
     return " ".join(word(rng.randrange(FIRST_WORD, 100_000)) for _ in range(PROMPT_WORDS))
 
 
-def job(name: str, model: Path, port: int, module_args: dict[str, Any]) -> dict[str, Any]:
+def asks(thin: bool) -> list[dict[str, Any]]:
+    hows = ["app"] if thin else ["app"] * WARM + ["app", "raw"] * RUNS + ["profile"]
+    return [
+        {"prompt": prompt(number), "max_tokens": 17 if thin else OUT, "thinking": False, "temperature": 0.0}
+        | ({} if how == "app" else {"how": how})
+        for number, how in enumerate(hows)
+    ]
+
+
+def job(name: str, model: Path, port: int, gate: Path | None = None, thin: bool = False) -> dict[str, Any]:
+    """`thin`: a few layers of the same widths, for the compile caches alone."""
     config = CONFIGS[name]
     values: dict[str, Any] = {
         "engine.kind": "sglang", "engine.model": str(model), "engine.linger_s": 0, "engine.context": 8192,
-        "engine.args": {"load_format": "dummy", "max_total_tokens": 32_768, "nccl_port": port, **module_args},
+        "engine.args": {"load_format": "dummy", "max_total_tokens": 32_768, "nccl_port": port},
         "optimizations.humming": config["toggles"][0], "optimizations.fp8_head": config["toggles"][1],
         "optimizations.mtp": config["toggles"][2], "optimizations.head": config.get("head", "auto"),
     }  # fmt: skip
-    asks = [{"prompt": prompt(number), "max_tokens": OUT, "thinking": False, "temperature": 0.0}
-            for number in range(WARM + RUNS)]  # fmt: skip
-    environment = {"SGLANG_SIMULATE_ACC_LEN": ACCEPT} if config["toggles"][2] else {}
-    return {"name": f"speed-{name}", "settings": values, "asks": asks, "environment": environment}
+    if thin:
+        values["engine.args"]["mem_fraction_static"] = 0.8  # of what is free: others fill the GPU beside it
+    found = {"name": f"{'thin' if thin else 'speed'}-{name}", "settings": values, "asks": asks(thin),
+             "environment": {"SGLANG_SIMULATE_ACC_LEN": ACCEPT} if config["toggles"][2] else {}}  # fmt: skip
+    if not thin:
+        found["worker"] = "tests.gpu.lab_worker"
+    if gate is not None:
+        found["gate"] = str(gate)
+    return found
 
 
 def summary(name: str, found: dict[str, Any]) -> dict[str, Any]:
-    runs = [run for run in found.get("runs", [])[WARM:] if run["tpot_s"]]
+    """The record of one configuration. Medians over the warm answers; `raw` beside them, from the same engine."""
+    runs = found.get("runs", [])
+    app = [run for run in runs if run.get("how") == "app"]
     record: dict[str, Any] = {
         "name": name, "ready_s": found.get("ready_s"), "stages": found.get("stages"),
         "states": {key: item.get("state") for key, item in found.get("optimizations", {}).items()},
+        "reasons": {key: item.get("reason") for key, item in found.get("optimizations", {}).items()},
+        "startup_time": (found.get("facts") or {}).get("startup_time"),
         "error": found.get("error") or found.get("failure"), "log_end": found.get("log_end", [])[-20:],
+        "ttft_s_each": [run.get("ttft_s") for run in app],
     }  # fmt: skip
-    first = [run["ttft_s"] for run in found.get("runs", [])]
-    record["first_ttft_s"] = first
-    if runs:
-        record["tpot_ms"] = median(run["tpot_s"] for run in runs) * 1000
-        record["tok_s"] = median(run["decode_tok_s"] for run in runs)
-        record["ttft_s"] = median(run["ttft_s"] for run in runs)
-        lengths = [run["accept_length"] for run in runs if run["accept_length"]]
-        record["accept_length"] = median(lengths) if lengths else None
-        if lengths:
-            record["verify_ms"] = record["tpot_ms"] * record["accept_length"]
+    warm = [run for run in app[WARM:] if run.get("tpot_s")]
+    if warm:
+        record |= figures(warm)
+        record["first_over_later_ttft"] = app[0]["ttft_s"] / record["ttft_s"]
+    raw = [run["engine_figures"] for run in runs if run.get("how") == "raw" and run["engine_figures"].get("tpot_s")]
+    if raw and warm:
+        record["raw"] = figures(raw)
+        record["app_over_raw"] = record["raw"]["tpot_ms"] / record["tpot_ms"]
+    profiles = [run["engine_figures"].get("profile") for run in runs if run.get("how") == "profile"]
+    record["profile"] = profiles[0] if profiles else None
     return record
 
 
-def run(out: Path, names: list[str], limit_s: float, deadline: float, raw: bool) -> list[dict[str, Any]]:
-    model = Path("/tmp/stand_in")
-    stand_in.write(model)
-    records = []
-    todo = [(name, "tests.gpu.chat_run") for name in names] + ([("full", "tests.gpu.raw_run")] if raw else [])
-    for number, (name, module) in enumerate(todo):
-        left = deadline - time.monotonic()
-        if left < 60:
-            records.append({"name": name, "error": "no time left to run it"})
-            continue
-        label = name if module.endswith("chat_run") else f"{name} (raw engine)"
-        given = job(name, model, 32_000 + 10 * number, {})
-        given["name"] += "" if module.endswith("chat_run") else "-raw"
-        records.append(summary(label, jobs.run(given, out, min(limit_s, left), module)))
-        print(records[-1], flush=True)
-    return with_ratios(records)
+def figures(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    tpot = median(run["tpot_s"] for run in runs) * 1000
+    lengths = [run["accept_length"] for run in runs if run.get("accept_length")]
+    accept = median(lengths) if lengths else None
+    return {
+        "answers": len(runs), "tpot_ms": tpot, "tok_s": 1000 / tpot, "ttft_s": median(run["ttft_s"] for run in runs),
+        "accept_length": accept, "step_ms": tpot * accept if accept else tpot,
+    }  # fmt: skip
 
 
 def with_ratios(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each against Humming alone; the verify round against a plain step; the app against the raw engine."""
-    by_name = {record["name"]: record for record in records}
-    plain = by_name.get("humming", {}).get("tpot_ms")
+    """Each against Humming alone: its speed, and its verify round over a plain step."""
+    plain = next((record.get("tpot_ms") for record in records if record["name"] == "humming"), None)
     for record in records:
         if plain and record.get("tpot_ms"):
             record["speed_over_humming"] = plain / record["tpot_ms"]
-            if record.get("verify_ms"):
-                record["verify_over_plain_step"] = record["verify_ms"] / plain
-    raw, app = by_name.get("full (raw engine)", {}).get("tok_s"), by_name.get("full", {}).get("tok_s")
-    if raw and app:
-        by_name["full"]["app_over_raw"] = app / raw
+            if record.get("accept_length"):
+                record["verify_over_plain_step"] = record["step_ms"] / plain
     return records

@@ -1,6 +1,6 @@
 """In a process of its own, on the CPU: SGLang's real loader reads the oracle, with the plugin's hooks in place.
 
-usage: python -m tests.sglang.load_oracle FOLDER target|draft
+usage: python -m tests.sglang.load_oracle FOLDER target|draft [BACKEND of the experts]
 Prints JSON: parameters that stayed unloaded (all were poisoned first), what the hooks did, what the probe reads.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 
-def setup(folder: str) -> tuple[Any, Any]:
+def setup(folder: str, experts: str) -> tuple[Any, Any]:
     """(loader module, model arguments), with parallel state for one process."""
     from sglang.srt import runtime_context
     from sglang.srt.distributed import init_distributed_environment, initialize_model_parallel
@@ -25,7 +25,7 @@ def setup(folder: str) -> tuple[Any, Any]:
 
     args = ServerArgs(
         model_path=folder, skip_tokenizer_init=True, device="cpu", dtype="bfloat16", attention_backend="torch_native",
-        moe_runner_backend="humming", disable_shared_experts_fusion=True, context_length=8192,
+        moe_runner_backend=experts, disable_shared_experts_fusion=True, context_length=8192,
         disable_cuda_graph=True, disable_overlap_schedule=True, page_size=1, max_running_requests=1,
         max_mamba_cache_size=64, mem_fraction_static=0.5,
     )  # fmt: skip
@@ -63,12 +63,26 @@ def unloaded(model: torch.nn.Module) -> list[str]:
     return found
 
 
+def activated(limit: float) -> bool | None:
+    """Whether Marlin's activation computes the model's formula for `limit`; None where there is no clamp."""
+    if not limit:
+        return None
+    from sglang.srt.layers.moe.fused_moe_triton import fused_marlin_moe
+
+    from spark_chat.sglang_plugin import clamp_kernel
+
+    inputs = torch.randn(5, 64) * 6
+    outputs = torch.empty(5, 32)
+    fused_marlin_moe.swiglu_limit_func(outputs, inputs, limit)
+    return torch.equal(outputs, clamp_kernel.reference(inputs, limit))
+
+
 def main() -> None:
     folder, draft = sys.argv[1], sys.argv[2] == "draft"
     from sglang.srt.plugins import load_plugins
 
     load_plugins()
-    loader, args = setup(folder)
+    loader, args = setup(folder, sys.argv[3] if len(sys.argv) > 3 else "humming")
     from sglang.srt.configs.load_config import LoadConfig
     from sglang.srt.configs.model_config import ModelConfig
 
@@ -82,6 +96,7 @@ def main() -> None:
     found: dict[str, Any] = {"class": type(model).__name__, "unloaded": unloaded(model), "hooks": hooks.report()}
     found["decision"] = dict(fp8_head.decision)
     found["experts"] = probe.experts(model)
+    found["clamped"] = activated(float(found["experts"][0]["clamp"] or 0))
     if draft:
         found["lacked"] = not hasattr(type(model), shared_head.METHOD)
         found["taught"] = shared_head.teach(type(model))

@@ -14,6 +14,12 @@ def test_kernels_agree_with_plain_torch(script: Script) -> None:
     assert max(worst.values()) < 1e-5, worst
 
 
+def test_candidates_of_a_tuning_are_compiled_together(script: Script) -> None:
+    found = script("tests.sglang.compile_together")
+    assert found["counts"] == [3, 3] and found["apart"], "all before the first is timed, none of them twice"
+    assert found["broken"] == "CompilationError", "one that can't be compiled says so when its turn comes"
+
+
 def test_quantising_keeps_three_bits_of_each_weight() -> None:
     torch = pytest.importorskip("torch", reason="quantising needs torch (pip install '.[spark]')")
     from spark_chat.sglang_plugin import fp8_head_kernel as kernel

@@ -7,7 +7,10 @@ from pathlib import Path
 from tests.gpu.oracle_plan import LIMIT
 from tests.sglang.conftest import Script
 
-ON = {"SGLANG_ENABLE_FP8_LM_HEAD": "1", "SPARK_CHAT_COUNTERS": "1", "SPARK_CHAT_PROGRESS": "/nowhere"}
+ON = {
+    "SGLANG_ENABLE_FP8_LM_HEAD": "1", "SPARK_CHAT_COUNTERS": "1", "SPARK_CHAT_PROGRESS": "/nowhere",
+    "SPARK_CHAT_COMPILE_THREADS": "2",
+}  # fmt: skip
 MAY_STAY = ("k_scale", "v_scale")
 
 
@@ -21,6 +24,14 @@ def test_the_oracle_loads_and_its_head_is_quantised(script: Script, oracle: Path
     assert (head["scale_dtype"], head["scale_shape"]) == ("float32", [4096])
     assert found["logits"] == [3, 4096]
     assert [(layer["method"], layer["clamp"]) for layer in found["experts"]] == [("Mxfp4HummingMoEMethod", LIMIT)]
+
+
+def test_marlin_honours_the_clamp_too(script: Script, oracle: Path) -> None:
+    found = script("tests.sglang.load_oracle", str(oracle), "target", "marlin", **ON)
+    assert [(layer["method"], layer["clamp"]) for layer in found["experts"]] == [("Mxfp4MarlinMoEMethod", LIMIT)]
+    assert found["clamped"] and found["hooks"]["marlin clamp: limits"]["calls"] == 1
+    plain = script("tests.sglang.load_oracle", str(oracle), "target", "marlin", **ON, SPARK_CHAT_EXPERT_CLAMP="0")
+    assert plain["clamped"] is False and "marlin clamp" not in plain["hooks"]
 
 
 def test_every_hook_is_applied(script: Script, oracle: Path) -> None:

@@ -1,0 +1,190 @@
+"""From a visit's JSON to the committed record, and from the records to the README's table.
+
+usage: python -m tests.gpu.record VISIT.json...     writes tests/gpu/records/CHIP-DATE.json, its details and screens
+       python -m tests.gpu.record --readme          writes the table in README.md anew
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.gpu.stage_toggles import ASKS, NAMES
+from tests.gpu.table import TOGGLES
+
+RECORDS = Path(__file__).parent / "records"
+README = Path(__file__).parent.parent.parent / "README.md"
+BEGIN, END = "<!-- gpu records: made by python -m tests.gpu.record --readme -->", "<!-- end of gpu records -->"
+GREEDY = [place for place, ask in enumerate(ASKS) if ask["temperature"] == 0]
+SPEED = ("name", "tpot_ms", "tok_s", "ttft_s", "accept_length", "step_ms", "speed_over_humming",
+         "verify_over_plain_step", "app_over_raw", "first_over_later_ttft", "ready_s", "states")  # fmt: skip
+PARTS = ("clamp", "check", "tui", "hand", "unshared", "draft_steps-auto", "block_verification", "head", "caches")
+HOME = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|opt|usr)/[^\s\"',)]*")
+
+
+def of_visits(visits: list[dict[str, Any]]) -> dict[str, Any]:
+    """The record: chip, versions, the eight settings, the stand-in."""
+    parts: dict[str, Any] = {}
+    for visit in visits:
+        parts |= visit
+    env = parts.get("env", {})
+    speeds = [parts[name] for name in ("humming", "full") if "tpot_ms" in parts.get(name, {})]
+    from tests.gpu.stage_speed import with_ratios
+
+    stand_in = [{key: record[key] for key in SPEED if key in record} for record in with_ratios(speeds)]
+    if "time" in parts.get("head", {}):
+        stand_in.append({"name": "head kernel alone", **parts["head"]["time"], "right": parts["head"].get("right")})
+    return {
+        "chip": env.get("chip"),
+        "date": parts.get("date"),
+        "sglang": env.get("sglang"),
+        "torch": env.get("torch"),
+        "commit": parts.get("commit"),
+        "oracle": [_setting(each) for each in _toggles(parts)],
+        "stand_in": stand_in,
+    }
+
+
+def _toggles(parts: dict[str, Any]) -> list[dict[str, Any]]:
+    found = [part for part in parts.values() if isinstance(part, dict) and all(name in part for name in TOGGLES)]
+    return sorted(found, key=lambda part: [not part[name] for name in TOGGLES])
+
+
+def _setting(found: dict[str, Any]) -> dict[str, Any]:
+    """Lengths of the greedy answers, in the order of stage_toggles.ASKS; sampled ones have no constructed length."""
+    return {
+        **{name: found[name] for name in NAMES},
+        "states": found["states"],
+        "text_equal": found["text_equal"] and found["answers"][0] == found["answers"][1],
+        "accept_length": _greedy(found, "accept_length"),
+        "accept_constructed": _greedy(found, "accept_constructed"),
+        "first_over_later_ttft": found.get("first_over_later_ttft"),
+        "ready_s": found.get("ready_s"),
+    }
+
+
+def _greedy(found: dict[str, Any], key: str) -> list[float] | None:
+    if not found["mtp"]:
+        return None
+    return [round(found[key][place], 4) for place in GREEDY if place < len(found[key]) and found[key][place]]
+
+
+def details(visits: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the other parts found, and where the time of a start goes; without logs and paths."""
+    parts: dict[str, Any] = {}
+    for visit in visits:
+        parts |= visit
+    kept = {name: _clean(parts[name]) for name in PARTS if name in parts}
+    for name in ("full", "humming", "thin"):
+        if name in parts:
+            kept[name] = _clean({key: parts[name].get(key) for key in ("stages", "startup_time", "profile", "raw")})
+    return kept
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _clean(item) for key, item in value.items() if key not in ("log_end", "stderr", "screen")}
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    return HOME.sub("…", value) if isinstance(value, str) else value
+
+
+def slug(record: dict[str, Any]) -> str:
+    chip = re.sub(r"[^a-z0-9]+", "-", str(record["chip"]).lower().removeprefix("nvidia ")).strip("-")
+    return f"{chip}-{record['date']}"
+
+
+def write(paths: list[Path], folder: Path) -> Path:
+    visits = [json.loads(path.read_text()) for path in paths]
+    record = of_visits(visits)
+    name = slug(record)
+    (folder / "details").mkdir(parents=True, exist_ok=True)
+    _dump(folder / f"{name}.json", record)
+    _dump(folder / "details" / f"{name}.json", details(visits))
+    screens = paths[0].parent / "tui.screens.json"
+    if screens.exists():
+        shown = json.loads(screens.read_text())
+        text = "\n\n".join(f"== {title}\n" + "\n".join(lines) for title, lines in shown.items())
+        (folder / "details" / f"{name}.screens.txt").write_text(text + "\n")
+    return folder / f"{name}.json"
+
+
+def _dump(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def markdown(records: list[dict[str, Any]]) -> str:
+    """Two tables a record."""
+    return "\n\n".join(_oracle(record) + _stand_in(record) for record in records)
+
+
+def _oracle(record: dict[str, Any]) -> str:
+    rows = [
+        f"**{record['chip']}**, {record['date']}, SGLang {record['sglang']}, torch {record['torch']}, "
+        f"commit {record['commit']}. The checkpoint whose text is known:",
+        "",
+        "| Humming | FP8 head | MTP | badges | text | accept length (constructed) |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in record["oracle"]:
+        on = " | ".join("on" if each[name] else "off" for name in NAMES)
+        states = ", ".join(str(each["states"].get(name)) for name in NAMES)
+        text = "as known" if each["text_equal"] else "**not as known**"
+        pairs = zip(each["accept_length"] or [], each["accept_constructed"] or [], strict=False)
+        lengths = ", ".join(f"{seen:.2f} ({known:.2f})" for seen, known in dict.fromkeys(pairs)) or "–"
+        rows.append(f"| {on} | {states} | {text} | {lengths} |")
+    return "\n".join(rows)
+
+
+def _stand_in(record: dict[str, Any]) -> str:
+    speeds = [each for each in record["stand_in"] if "tpot_ms" in each]
+    if not speeds:
+        return ""
+    rows = [
+        "\n\nThe stand-in of Ling's shape (65 GB, random weights), 1,024 tokens in, 256 out:",
+        "",
+        "| setting | ms a token | tok/s | accept length | over Humming alone | verify over plain step | app over raw |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for each in speeds:
+        cells = [each["name"], _number(each, "tpot_ms", 3), _number(each, "tok_s", 1),
+                 _number(each, "accept_length", 2),
+                 _number(each, "speed_over_humming", 2), _number(each, "verify_over_plain_step", 2),
+                 _number(each, "app_over_raw", 3)]  # fmt: skip
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _number(record: dict[str, Any], key: str, digits: int) -> str:
+    value = record.get(key)
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def readme(text: str, folder: Path) -> str:
+    """`text` with what lies between the marks made anew."""
+    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"), reverse=True)]
+    before, found, rest = text.partition(BEGIN)
+    _, closed, after = rest.partition(END)
+    if not found or not closed:
+        raise ValueError(f"README.md has no place for it: {BEGIN} ... {END}")
+    made = markdown(records) if records else "No record is here yet."
+    return f"{before}{BEGIN}\n{made}\n{END}{after}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("visits", nargs="*", type=Path)
+    parser.add_argument("--to", type=Path, default=RECORDS)
+    parser.add_argument("--readme", action="store_true")
+    given = parser.parse_args()
+    if given.visits:
+        print(write(given.visits, given.to).name)
+    if given.readme:
+        README.write_text(readme(README.read_text(), given.to))
+
+
+if __name__ == "__main__":
+    main()
