@@ -38,6 +38,7 @@ class LlamaEngine:
         self._aborted = ""
         self._answering = False
         self._counters: dict[str, float] = {}
+        self._settled = False  # a second reading after an answer said the same: nothing can have changed since
         self._opened = {True: False, False: False}  # thinking wanted -> the prompt ends inside a thought
         self._facts: dict[str, Any] = {}
 
@@ -111,6 +112,7 @@ class LlamaEngine:
         yield Started(id=command.id, time=time.monotonic())
         call.start()
         first = self._answering = True
+        self._settled = False
         try:
             while not call.over:
                 pieces: list[Piece] = []
@@ -164,9 +166,13 @@ class LlamaEngine:
         self._stop.set()
 
     def statistics(self) -> dict[str, Any]:
-        """llama.cpp's own counters since the start, as they stood when the last answer ended."""
-        if not self._answering:
-            self._counters = counters(self._metrics())
+        """llama.cpp's own counters since the start, as they stood when the last answer ended.
+
+        Each reading wakes the server and puts a line in the log, so an idle one is left alone. One reading is not
+        enough: after a stop the server may still be at a step."""
+        if not self._answering and not self._settled:
+            before, self._counters = self._counters, counters(self._metrics())
+            self._settled = self._counters == before
         return self._counters
 
     def close(self) -> None:

@@ -28,10 +28,15 @@ class Wish(Enum):
 
 
 class Quitting:
-    """Give every key that reaches the screen to `press`: another key between two ctrl+c disarms the first."""
+    """Give every key that reaches the screen to `press`: another key between two ctrl+c disarms the first.
+    What is taken before it gets there, a letter that is written or a paste, goes to `disarm`."""
 
     def __init__(self) -> None:
         self._armed_at: float | None = None
+
+    def disarm(self) -> None:
+        """The person went on with something else."""
+        self._armed_at = None
 
     def press(self, key: str, *, answering: bool, empty: bool, selected: bool, now: float) -> Wish:
         """`empty`: nothing is in the composer. `selected`: text is selected anywhere. `now`: monotonic seconds."""

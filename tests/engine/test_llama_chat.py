@@ -12,7 +12,19 @@ import pytest
 import pytest_asyncio
 
 from spark_chat.engine.llama_params import cores
-from spark_chat.engine.protocol import Abort, Delta, Done, Failed, Generate, Ready, Sampling, Started, Stats, Turn
+from spark_chat.engine.protocol import (
+    Abort,
+    Delta,
+    Done,
+    Failed,
+    Generate,
+    Ready,
+    Sampling,
+    Started,
+    Statistics,
+    Stats,
+    Turn,
+)
 from tests.engine.probe import Probe, ask, recipe
 
 pytestmark = [pytest.mark.model, pytest.mark.asyncio(loop_scope="module")]
@@ -154,3 +166,23 @@ async def test_nobody_without_the_key_can_read_over_its_port(probe: Probe) -> No
             answer = await asyncio.wait_for(reader.read(), 10)
             writer.close()
             assert answer.split()[1] in (b"401", b"403", b"404", b"501"), answer
+
+
+async def test_asking_for_statistics_leaves_an_idle_server_alone(probe: Probe) -> None:
+    async def ask_for_statistics(times: int) -> Statistics:
+        for _ in range(times):
+            position = len(probe.events)
+            probe.client.send(Stats())
+            found = await probe.until(lambda event: isinstance(event, Statistics), after=position)
+        return found
+
+    def woken() -> int:
+        assert probe.client.log_path is not None
+        return probe.client.log_path.read_text().count("all slots are idle")
+
+    await probe.answer(ask("w1", "Say hi.", max_tokens=4))
+    before, woke = await ask_for_statistics(2), woken()
+    assert await ask_for_statistics(10) and woken() <= woke + 2  # the log may lag by those two
+    await probe.answer(ask("w2", "Say hi.", max_tokens=4))
+    after = await ask_for_statistics(1)
+    assert after.facts["tokens_predicted_total"] == before.facts["tokens_predicted_total"] + 4

@@ -149,3 +149,25 @@ async def test_keys_can_be_moved_by_their_ids() -> None:
         chat.app.set_keymap({"chat.help": "f9"})
         await chat.pilot.press("f9")
         await chat.until(lambda: "Commands" in chat.screen_text())
+
+
+@pytest.mark.parametrize("key", ["a", "space", "left", "shift+enter", "backspace", "pageup", "escape", "paste"])
+@pytest.mark.parametrize("focus", ["prompt", "badge"])
+async def test_anything_between_two_ctrl_c_disarms_the_first(key: str, focus: str) -> None:
+    async with sitting() as chat:
+        if focus == "badge":
+            chat.app.chat.query_one("#badge-mtp").focus()
+            await chat.pilot.pause()
+        await chat.pilot.press("ctrl+c")
+        await chat.until(lambda: "ctrl+c again" in chat.screen_text())
+        if key == "paste":
+            assert chat.app.focused is not None
+            chat.app.focused.post_message(Paste("text"))
+            await chat.until(lambda: chat.app.chat.composer.text == "text")
+        else:
+            await chat.pilot.press(key)
+        await chat.pilot.press("ctrl+c")
+        await chat.pilot.pause()
+        assert chat.app.is_running and not chat.engine.closed
+        await chat.pilot.press("ctrl+c")
+        await chat.until(lambda: not chat.app.is_running)

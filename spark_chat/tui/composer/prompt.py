@@ -62,6 +62,9 @@ class Prompt(TextArea):
     class PasteWanted(Message):
         """ctrl+v: the terminal sent the key, not the paste."""
 
+    class Used(Message):
+        """A key or a paste came here, whatever it did. Comes in its place among the keys that go on to the screen."""
+
     def __init__(
         self, held: chips.Chips, send: Callable[[], None], recall: Callable[[int], None], *, placeholder: str = ""
     ) -> None:
@@ -105,6 +108,8 @@ class Prompt(TextArea):
     letters typed behind a backspace or ctrl+u would overtake it whenever the machine is busy."""
 
     async def on_key(self, event: events.Key) -> None:
+        if event.key != "ctrl+c":
+            self.post_message(self.Used())
         if event.key == "enter":
             self._send()
         elif (action := self.EDITING.get(event.key)) is not None:
@@ -125,6 +130,7 @@ class Prompt(TextArea):
     async def on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        self.post_message(self.Used())
         self.admit(pastes.received(event.text))
 
     def action_recall(self, step: int) -> None:

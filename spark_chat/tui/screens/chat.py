@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from spark_chat.tui import commands
 from spark_chat.tui.composer import Composer
+from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
 from spark_chat.tui.transcript import Transcript
@@ -96,6 +97,7 @@ class ChatScreen(Screen[None]):
     def on_key(self, event: events.Key) -> None:
         """Keys that no widget took. Who types means the composer, wherever the focus is."""
         if event.is_printable and event.character and event.key not in ("space", "enter"):
+            self._quitting.disarm()
             self.composer.insert(event.character)
             self.composer.focus()
             event.stop()
@@ -124,10 +126,17 @@ class ChatScreen(Screen[None]):
     def on_paste(self, event: events.Paste) -> None:
         """A paste that no widget took."""
         event.stop()
+        self._quitting.disarm()
         self.composer.paste(event.text)
+
+    @on(Prompt.Used)
+    def _went_on(self, event: Prompt.Used) -> None:
+        event.stop()
+        self._quitting.disarm()
 
     def action_scroll_transcript(self, how: str) -> None:
         """Scroll the conversation, wherever the focus is; from a badge, what is open on it."""
+        self._quitting.disarm()
         panel = self.view.proof if isinstance(self.focused, BadgeWidget) else None
         getattr(panel or self.query_one(Transcript), f"action_{how}")()
 
@@ -140,6 +149,7 @@ class ChatScreen(Screen[None]):
 
     def action_run_command(self, name: str, argument: str = "") -> None:
         """Do what the table's command `name` says."""
+        self._quitting.disarm()
         self.spark.run_command(name, argument)
 
     def action_copy_text(self) -> None:
