@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from spark_chat.text.clean import calm
+from spark_chat.text.clean import calm, clean
 from spark_chat.text.inline import inline_runs
 from spark_chat.text.palette import Palette
 from spark_chat.text.row import NO_LEAD, Lead, Row, Run, lay
@@ -72,7 +72,8 @@ class Rule:
 
 
 class Plain:
-    """Text as it is, no markup: prompts, notices, reasoning, and an answer's open block. It may grow."""
+    """Text as it is, no markup: prompts, notices, reasoning, and an answer's open block. It may grow, and it is cleaned
+    only where it is drawn: a prompt of megabytes costs what is seen of it."""
 
     def __init__(self, source: str, *, role: str = "text", lead: Lead = NO_LEAD, gap: int = 0) -> None:
         self.source, self.role, self.lead, self.gap = source, role, lead, gap
@@ -83,7 +84,7 @@ class Plain:
         return rows_of(self.source, width - self.lead.width)
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
-        runs = [(shown(self.source.removesuffix("\n")), 0)]
+        runs = [(shown(clean(self.source.removesuffix("\n"))), 0)]
         rows = lay(runs, width, lambda bits: palette.style(self.role), self.lead, palette.style)
         rows[-1].join = self.join
         return rows

@@ -10,7 +10,7 @@ from spark_chat.text.palette import Palette
 from spark_chat.text.piece import Piece, Plain
 from spark_chat.text.row import Row
 
-LARGEST = 400_000
+LARGEST = 100_000
 """Characters of one block that are parsed as Markdown; a larger one is shown as plain text."""
 
 

@@ -40,7 +40,7 @@ def entry_and_row(number: int) -> tuple[int, int]:
 
 def label(text: str, role: str, gutter: int, palette: Palette) -> list[Segment]:
     """The gutter of an entry's first row."""
-    room = gutter - 3
+    room = max(0, gutter - 3)
     while cell_len(text) > room:
         text = text[:-2] + "…" if len(text) > 1 else ""
     rest = gutter - 2 - cell_len(text)

@@ -145,7 +145,7 @@ class Prompt(Entry):
             if not self.opened:
                 text = "\n".join(text[:FOLDED_CHARACTERS].split("\n", FOLDED_TO)[:FOLDED_TO])[: FOLDED_CHARACTERS // 4]
             pieces.append(Fold(f"{'▾' if self.opened else '▸'} {size}"))
-        pieces = [*plain_pieces(clean(text)), *pieces]
+        pieces = [*plain_pieces(text), *pieces]
         if self.queued:
             pieces.append(Plain("○ queued: sent when its turn comes", role="muted"))
         self.put(0, len(self.slots), pieces or [Plain(" ")])

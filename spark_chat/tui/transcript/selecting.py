@@ -26,13 +26,13 @@ def selected_text(document: Document, selection: Selection) -> str:
         begin = (first_row - above, start[1]) if at == first else (-1, 0)
         finish = (last_row - above, end[1]) if at == last else _END
         parts.append(_of_entry(document, document.entries[at], begin, finish))
-    return "\n\n".join(part for part in parts if part)
+    return clean("\n\n".join(part for part in parts if part))
 
 
 def _of_entry(document: Document, entry: Entry, start: tuple[int, int], end: tuple[int, int]) -> str:
     whole_start = start <= (0, 0)
     if whole_start and (end == _END or end[0] >= max(1, entry.height)):
-        return clean(entry.raw).strip("\n")
+        return entry.raw.strip("\n")
     if not entry.built:
         return ""
     text = ""

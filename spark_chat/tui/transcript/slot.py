@@ -55,8 +55,8 @@ class Slot:
             if self._rows is not None:
                 rows = _kept(self._rows, rows)
             self._rows, self._key = rows, key
-            self.height = self.piece.gap + len(self._rows)
-            self.exact = width
+        self.height = self.piece.gap + len(self._rows)
+        self.exact = width
         return self._rows
 
     def drop(self) -> None:

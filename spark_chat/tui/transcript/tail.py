@@ -21,11 +21,13 @@ class Tail:
         self.pieces: list[Piece] = []
         self._code = False
         self._held = ""
+        self._gap = 0
 
     def reset(self, text: str, kind: str | None, gap: int, width: int) -> None:
         """Another block is open, with `text` so far."""
         self.pieces = []
         self._held = ""
+        self._gap = gap
         text = text.lstrip("\n")
         self._code = kind == "fence" and "\n" in text
         if self._code:
@@ -33,8 +35,6 @@ class Tail:
             self.pieces.append(CodeHead(opening + "\n", opening.strip().lstrip("`~"), gap=gap))
         if text:
             self.grow(text, width)
-            if not self._code and self.pieces:
-                self.pieces[0].gap = gap
 
     def grow(self, text: str, width: int) -> int:
         """More text of the same block; the index of the first piece that changed."""
@@ -51,7 +51,7 @@ class Tail:
             text = text.lstrip("\n")
             if not text:
                 return
-            last = Plain("", role=self._role)
+            last = Plain("", role=self._role, gap=self._gap)
             self.pieces.append(last)
         last.source += text
         while len(last.source) > CHUNK:

@@ -100,13 +100,17 @@ class View(ScrollView, can_focus=False):
         self._timer = None
         self._weigh()
         deadline = self._last + BUDGET
+        document = self._document
+        place = document.place(round(self.scroll_y))
         for id, answer in list(self._busy.items()):
-            found = self._document.find(Answer, id)
+            found = document.find(Answer, id)
             if answer.digest(deadline):
                 del self._busy[id]
             if found is not None:
-                self._document.changed(found[0])
-        done = self._settle(deadline)
+                document.changed(found[0])
+                if place is not None and place.entry == found[0]:
+                    place = replace(place, slot=None)  # its slots may have other numbers now: hold the row
+        done = self._settle(deadline, None if place is None else document.row_of(place))
         if self._busy or not done:
             self._wake(soon=True)
 
@@ -117,8 +121,9 @@ class View(ScrollView, can_focus=False):
             self._cost += ((cpu - self._cpu) - self._cost) / 8
         self._last, self._cpu = now, cpu
 
-    def _settle(self, deadline: float) -> bool:
-        """Lay out what is on the screen and around it, and show it; False where some is left for later."""
+    def _settle(self, deadline: float, top: int | None = None) -> bool:
+        """Lay out what is on the screen and around it, and show it; False where some is left for later. `top`: the
+        row that is read first, where it is not the one that was."""
         rows = self.size.height
         if not rows:
             return True
@@ -127,7 +132,7 @@ class View(ScrollView, can_focus=False):
             done = document.settle_end(rows, rows, deadline)
             top = max(0, document.height - rows)
         else:
-            top, done = document.settle(round(self.scroll_y), rows, rows, deadline)
+            top, done = document.settle(round(self.scroll_y) if top is None else top, rows, rows, deadline)
             top = max(0, min(top, document.height - rows))
         waiting = False
         for colours in document.colours(top, rows):
