@@ -23,6 +23,8 @@ LINES = 32
 LONGEST_CODE = 400_000
 LONGEST_LINE = 4_000
 """Characters; beyond, a lexer's regular expressions may take seconds on what is rarely code."""
+LONGEST_LABEL = 200
+"""Characters of what stands after a fence that are looked at; the line it is shown on is cut to the width."""
 
 _ROLES = (
     ("Token.Comment", "comment"), ("Token.Keyword.Type", "type"), ("Token.Keyword", "keyword"),
@@ -121,7 +123,7 @@ class CodeHead:
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         room = max(1, width - self.lead.fitting(width).width)
-        label = shown(self.info.strip())
+        label = shown(self.info.strip()[:LONGEST_LABEL])
         while label and cells(label) > room - 4:
             label = label[:-1]
         return [_code_row([(label or "code", "code-label")], room, width, self.lead, True, palette)]

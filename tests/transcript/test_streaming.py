@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.transcript.laid_out import streamed, whole
+from spark_chat.text.code import CodeHead
+from tests.transcript.laid_out import PALETTE, streamed, whole
 from tests.transcript.test_blocks import documents
 
 
@@ -52,3 +55,20 @@ def test_an_open_fence_is_plain_and_keeps_its_closing_marks_back() -> None:
 )  # fmt: skip
 def test_hostile_shapes_show_all_their_words(text: str) -> None:
     assert text.strip("|")[-1] in "".join(streamed([text], 40))
+
+
+@pytest.mark.parametrize("base", ["e", "日", "\t", "\u200d"])
+@pytest.mark.parametrize(
+    "marks", ["\u0301\u0316" * 500, "\u0301" * 3999, "\u0301" * 9000, "\t" * 4000, "\u200b" * 2500]
+)
+def test_one_line_of_characters_without_a_width_is_shown(base: str, marks: str) -> None:
+    text = (base + marks) * 6 + " end"
+    rows = streamed(cut(text, 700), 40)
+    assert "end" in "".join(rows)
+
+
+def test_what_stands_after_a_fence_may_be_of_any_length() -> None:
+    head = CodeHead("", "x" * 2_000_000)
+    began = perf_counter()
+    assert len(head.rows(40, PALETTE)) == 1
+    assert perf_counter() - began < 0.2  # a character at a time it took minutes

@@ -61,7 +61,8 @@ class Tail:
                     return
                 cut = last.source.rfind("\n", 0, 2 * CHUNK) + 1
             if not cut:  # one endless line: cut it where a row begins
-                cut = wrap(last.source[: 2 * CHUNK], width)[-2][0]
+                rows = wrap(last.source[: 2 * CHUNK], width)
+                cut = rows[-2:][0][0] or rows[-1][0] or 2 * CHUNK  # characters without a width make few rows, or one
                 last.join = ""
             if cut == len(last.source):
                 return
