@@ -7,6 +7,7 @@ meets them all; decode, verify, sampling and a prompt whose start is cached come
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -63,9 +64,10 @@ async def warm(engine: Any, limit: int, piece: int, report: Report) -> None:
     for step in todo:
         report("warm-up", done / whole, f"Warm-up: {step.text}; kernels that are new on this machine compile now")
         params = {"max_new_tokens": step.answer, "temperature": step.temperature, "top_k": 20, "ignore_eos": True}
-        stream = await engine.async_generate(
-            input_ids=tokens(step), sampling_params=params, stream=True, rid=uuid.uuid4().hex
-        )
-        async for _chunk in stream:
-            pass
+        with contextlib.suppress(ValueError):  # longer than this engine takes: no chat will meet it
+            stream = await engine.async_generate(
+                input_ids=tokens(step), sampling_params=params, stream=True, rid=uuid.uuid4().hex
+            )
+            async for _chunk in stream:
+                pass
         done += step.prompt + step.answer

@@ -38,9 +38,7 @@ def as_lines(record: Record, width: int = 110) -> list[str]:
     return [line.rstrip() for line in _trimmed(lines)]
 
 
-PUBLISHED = (
-    "break-even on a GB10: published as 2.26; its source's synthetic table implies 1.67 (not measured here)"
-)
+PUBLISHED = "break-even on a GB10: published as 2.26; its source's synthetic table implies 1.67 (not measured here)"
 SPLIT = 7
 """Columns that go first where the table is wider than the screen; the others follow in one of their own."""
 

@@ -1,7 +1,7 @@
-"""Builds the nvcc modules of Marlin's experts at once and ahead of the engines that will wait for them.
+"""Builds nvcc modules at once and ahead of the engines that will wait for them: Marlin's experts, sampling.
 
-SGLang builds the two large ones when a layer first runs, one after the other, minutes each on one core. Same cache,
-same key, same lock: an engine that comes to them meanwhile waits for this build and takes it.
+SGLang builds Marlin's two large ones when a layer first runs, one after the other, minutes each on one core. Same
+cache, same key, same lock: an engine that comes to them meanwhile waits for this build and takes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ SPLIT = {"NVCC_APPEND_FLAGS": "--split-compile=0"}
 
 
 def main() -> None:
+    import sglang  # noqa: F401 - it points FlashInfer's cache to its own folder
     import torch
+    from flashinfer.sampling import get_sampling_module
     from sglang.kernels.jit.utils.compile import parallel_compile
     from sglang.kernels.ops.moe import moe_align_single_token, moe_topk_sum, moe_wna16_marlin
     from sglang.kernels.ops.quantization import gptq_marlin_repack
@@ -28,6 +30,7 @@ def main() -> None:
             partial(gemm, torch.bfloat16, False, False, sorted_ids, True, counted),
             moe_topk_sum._jit_topk_sum_module,
             partial(moe_align_single_token._jit_align_single_token_module, True),
+            get_sampling_module,
         ]
     )
     print(f"built in {time.monotonic() - began:.0f} s", flush=True)
