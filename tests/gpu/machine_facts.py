@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from spark_chat.recipe import sglang_profile
+from spark_chat.recipe import kernel_cache
 
 PACKAGES = ("sglang", "sglang-kernel", "humming-kernels", "triton", "transformers", "textual", "spark-chat")
 
@@ -52,7 +52,7 @@ def commit() -> str:
 def caches() -> dict[str, Any]:
     """What the kernel caches hold: bytes by kind, and which modules nvcc built."""
     sizes, modules = {}, []
-    for variable, place in sglang_profile.caches().items():
+    for variable, place in kernel_cache.environment().items():
         files = [path for path in Path(place).rglob("*") if path.is_file()]
         sizes[variable] = [len(files), sum(path.stat().st_size for path in files)]
         modules += [f"{path.stem} {path.stat().st_size}" for path in files if path.suffix == ".so"]

@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from spark_chat.recipe import sglang_profile
+from spark_chat.recipe import kernel_cache
 from tests.gpu import jobs
 from tests.gpu.oracle_text import ASSISTANT, THINK, Oracle, word
 
@@ -139,7 +139,7 @@ def tui(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
 def by_hand(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
     """`SGLANG_ENABLE_FP8_LM_HEAD=1 python -m sglang.launch_server`: the same proof in /server_info, and the text."""
     port = 33_210
-    environment = jobs.environment(out / "hand.home", {"SGLANG_ENABLE_FP8_LM_HEAD": "1", **sglang_profile.caches()})
+    environment = jobs.environment(out / "hand.home", {"SGLANG_ENABLE_FP8_LM_HEAD": "1", **kernel_cache.environment()})
     for name in [name for name in environment if name.startswith("SPARK_CHAT_")]:
         del environment[name]
     flags = (

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from spark_chat.recipe import sglang_profile
+from spark_chat.recipe import kernel_cache
 from tests.gpu import jobs, machine_facts, prebuild, stage_app, stage_speed, stage_toggles, stand_in, table
 from tests.gpu.oracle_text import Oracle
 
@@ -97,7 +97,7 @@ class Visit:
 
     def build(self, limit: float) -> dict[str, Any]:
         log, began = self.work / "prebuild.log", time.monotonic()
-        variables = {**os.environ, **sglang_profile.caches()}
+        variables = {**os.environ, **kernel_cache.environment()}
         code = jobs.held("prebuild", [sys.executable, "-m", "tests.gpu.prebuild"], log, variables, limit)
         return {"ok": code == 0, "seconds": round(time.monotonic() - began, 1), "log_end": jobs.tail(log, 5)}
 
