@@ -167,7 +167,8 @@ def judge_unshared(found: dict[str, Any]) -> dict[str, Any]:
         "failure": found.get("failure") or found.get("error"),
         "reason": found.get("optimizations", {}).get("mtp", {}).get("reason"),
         "log_end": found.get("log_end", [])[-12:],
-        "ok": states.get("mtp") != "ACTIVE" and found.get("phase") in ("failed", "ready"),
+        "stages": found.get("stages"),
+        "ok": states.get("mtp") == "FAILED" and any(stage == "draft" for _, stage in found.get("stages", [])),
     }
 
 
