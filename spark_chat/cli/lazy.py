@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             code = super().invoke(ctx)
-            sys.stdout.flush()
+            _flush()
         except OSError as error:
             if error.errno != errno.EPIPE:
                 raise
@@ -85,8 +85,19 @@ class LazyGroup(click.Group):
             sys.exit(BAD_INPUT)
         except (click.Abort, KeyboardInterrupt):
             sys.exit(INTERRUPTED)
-        _said(sys.stdout.flush)
+        except OSError as error:  # none that a command expected; most often stdout on a full disk
+            _out_of_use((sys.stdout,))
+            about = f" ({printable(str(error.filename))})" if error.filename else ""
+            _said(click.ClickException(f"It could not go on: {error.strerror or error}{about}. See that what it "
+                                       "writes to has room and may be written to.").show)  # fmt: skip
+            sys.exit(FAILED)
+        _said(_flush)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # it is where it was closed before the start
+        sys.stdout.flush()
 
 
 def _said(say: Callable[[], None]) -> None:
@@ -98,10 +109,15 @@ def _said(say: Callable[[], None]) -> None:
 
 def _reader_left() -> NoReturn:
     """Whoever read our output has gone (`| head`): end quietly, as a program does that the signal ends."""
+    _out_of_use((sys.stdout, sys.stderr))
+    sys.exit(128 + 13)
+
+
+def _out_of_use(streams: Sequence[Any]) -> None:
+    """What still waits in `streams` goes nowhere: at the end of the process it would fail again, with a traceback."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in streams:
         try:
             os.dup2(nowhere, stream.fileno())
         except (OSError, ValueError, AttributeError):
             continue
-    sys.exit(128 + 13)

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import TextIO
 
+from spark_chat.settings.problem import printable
+
 EVERY_S = 0.2
 EVERY_LINE_S = 10.0
 BAR = 20
@@ -36,7 +38,7 @@ class Meter:
 
     def show(self, fraction: float | None, text: str) -> None:
         """What there is to say now; most of it is left out, since it comes often."""
-        self._last = self._line(fraction, text)
+        self._last = self._line(fraction, printable(text))
         now = time.monotonic()
         if self._told is None or now - self._told >= (EVERY_S if self._live else EVERY_LINE_S):
             self._told = now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,8 +102,10 @@ def overridable(function: Callable[Concatenate[Resolved, P], R]) -> Callable[P, 
 
 
 def narrate(text: str) -> None:
-    """A line for the person, on stderr: stdout is data."""
-    click.echo(text, err=True)
+    """A line for the person, on stderr: stdout is data. Names of files and models in it drive no terminal."""
+    from spark_chat.settings.problem import printable
+
+    click.echo(printable(text), err=True)
 
 
 def narrate_problems(resolved: Resolved) -> None:
@@ -113,5 +116,9 @@ def narrate_problems(resolved: Resolved) -> None:
 
 def write(text: str) -> None:
     """A line of data on stdout, in UTF-8 whatever the locale; bytes of file names that are no text come out as they
-    came in."""
+    came in, and control characters too, but not to a terminal, which would obey them."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        from spark_chat.settings.problem import printable
+
+        text = printable(text)
     click.echo(text.encode("utf-8", "surrogateescape"))

@@ -7,6 +7,7 @@ chunks are handed to the event loop.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import threading
 import time
@@ -22,7 +23,7 @@ from spark_chat.engine.llama_answer import Answer, Piece, merged, request
 from spark_chat.engine.llama_params import Plan, plan
 from spark_chat.engine.llama_proofs import proofs
 from spark_chat.engine.llama_steps import counters, whole_steps
-from spark_chat.engine.protocol import AnyEvent, Generate, Load, Ready, Started
+from spark_chat.engine.protocol import AnyEvent, FailureCode, Generate, Load, Ready, Started
 from spark_chat.engine.reasoning import CLOSE, OPEN
 
 
@@ -236,6 +237,13 @@ class _Call:
         self._arrived.set()
 
 
+_WHY_NOT_READ: dict[int, tuple[FailureCode, str]] = {
+    errno.EACCES: ("load", "Check the file's permissions."),
+    errno.EPERM: ("load", "Check the file's permissions."),
+    errno.ENOMEM: ("memory", "Close other programs, raise the limit (ulimit -v), or choose a smaller model."),
+}
+
+
 def _facts(path: Path) -> GgufFacts:
     if path.is_dir():
         raise EngineFailure("load", f"{path.name} is a folder; llama.cpp needs a .gguf file.", remedy="Name the file.")
@@ -249,8 +257,7 @@ def _facts(path: Path) -> GgufFacts:
             "Give a .gguf file with --model PATH, or set engine.model.",
         ) from error
     except OSError as error:
-        raise EngineFailure(
-            "load", f"{path.name} can't be read.", f"{error.strerror or error}.", "Check the file's permissions."
-        ) from error
+        code, remedy = _WHY_NOT_READ.get(error.errno or 0, ("load", "Check the file, and the disk that it is on."))
+        raise EngineFailure(code, f"{path.name} can't be read.", f"{error.strerror or error}.", remedy) from error
     except BadGguf as error:
         raise EngineFailure("load", str(error), remedy="Fetch the file again, or choose another model.") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from spark_chat.engine.protocol import Failed, Ready
+from spark_chat.engine import llama
+from spark_chat.engine.interface import EngineFailure
+from spark_chat.engine.protocol import Failed, Load, Ready
 from tests.engine.probe import Probe, recipe
 from tests.engine.test_gguf_facts import SHAPE, TIED, write
 
@@ -99,3 +102,20 @@ async def test_context_of_zero_is_the_trained_length_and_more_than_it_is_not_giv
     async with Probe() as probe:
         ready = await probe.start(recipe(model, context=100_000))
         assert isinstance(ready, Ready) and ready.context == 8192 and "8,192" in ready.facts["context_note"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "remedy"),
+    [(errno.ENOMEM, "memory", "ulimit"), (errno.EACCES, "load", "perm"), (errno.EIO, "load", "disk")],
+)
+def test_what_to_do_about_an_unreadable_file_fits_the_reason(
+    number: int, code: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: Path) -> None:
+        raise OSError(number, "why")
+
+    monkeypatch.setattr(llama.gguf_facts, "read", read)
+    load = Load(engine="llama.cpp", model="m.gguf", context=0, optimizations={})
+    with pytest.raises(EngineFailure) as failed:
+        llama.LlamaEngine().load(load, lambda stage, fraction, text: None)
+    assert failed.value.code == code and remedy in failed.value.remedy

@@ -57,7 +57,7 @@ def test_hostile_shapes_show_all_their_words(text: str) -> None:
     assert text.strip("|")[-1] in "".join(streamed([text], 40))
 
 
-@pytest.mark.parametrize("base", ["e", "日", "\t", "\u200d"])
+@pytest.mark.parametrize("base", ["e", "日", "\t", "\u200d"], ids=ascii)
 @pytest.mark.parametrize(
     "marks", ["\u0301\u0316" * 500, "\u0301" * 3999, "\u0301" * 9000, "\t" * 4000, "\u200b" * 2500]
 )
