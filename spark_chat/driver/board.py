@@ -82,7 +82,8 @@ def _at(settings: Settings, row: Row) -> object:
     return found or {} if row.kind == "table" else found
 
 
-def not_seen(badges: tuple[Badge, ...]) -> str:
-    """Which optimizations were asked for and are not at work, in a sentence; empty where all are."""
-    missing = [badge for badge in badges if badge.requested and badge.state is not State.ACTIVE]
-    return " ".join(f"{badge.label}: {badge.reason.rstrip('.')}." for badge in missing)
+def failed(badges: tuple[Badge, ...]) -> str:
+    """Which optimizations are not as they were asked for, in sentences; empty where all are. One that can't be had
+    here is no failure: its badge says so and why."""
+    found = [badge for badge in badges if badge.state is State.FAILED]
+    return " ".join(f"{badge.label}: {badge.reason.rstrip('.')}." for badge in found)

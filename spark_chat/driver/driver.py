@@ -231,11 +231,11 @@ class Driver:
         recipe = self.snapshot.recipe
         assert recipe is not None
         self._judged = board.judged(recipe, event)
-        missing = board.not_seen(self._judged) if recipe.strict else ""
+        wrong = board.failed(self._judged) if recipe.strict else ""
         self._change(ready=event, ready_s=self._session.ready_s, progress=None)
-        if missing:
+        if wrong:
             self._judged = board.stopped(self._judged)
-            self._fail(failure.of_strict(missing), log=())
+            self._fail(failure.of_strict(wrong), log=())
         else:
             self._change(phase=Phase.READY)
             self._show_badges()

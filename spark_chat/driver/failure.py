@@ -38,13 +38,13 @@ def of_prompt(id: str, error: ProtocolError) -> Failed:
     )  # fmt: skip
 
 
-def of_strict(missing: str) -> Failed:
-    """optimizations.strict, and something that was asked for is not seen at work."""
+def of_strict(wrong: str) -> Failed:
+    """optimizations.strict, and a badge is FAILED."""
     return Failed(
         code="load",
-        what="The engine was stopped: optimizations.strict is on, and not all that was asked for is at work.",
-        why=missing,
-        remedy="Switch off what is named, or set optimizations.strict to false.",
+        what="The engine was stopped: optimizations.strict is on, and not all runs as it was asked for.",
+        why=wrong,
+        remedy="Change the setting of what is named, or set optimizations.strict to false.",
         facts={"key": "optimizations.strict"},
         time=time.monotonic(),
     )

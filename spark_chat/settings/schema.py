@@ -105,8 +105,11 @@ class OptimizationsSection:
         choices=("auto", "fp32", "bf16"), restart=True,
     )  # fmt: skip
     strict: bool = _row(
-        False, "bool", "Refuse to start where an optimization that was asked for is not seen at work.", restart=True
-    )
+        False, "bool",
+        "Refuse to start where an optimization FAILED: asked for and not seen at work, or switched off and seen. One "
+        "that is UNAVAILABLE here stops nothing.",
+        restart=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -299,15 +299,37 @@ async def test_off_is_off_also_after_drafts_of_an_earlier_start(rig: Rig) -> Non
     assert states == {State.OFF}
 
 
-async def test_strict_refuses_what_is_not_seen(rig: Rig) -> None:
+async def test_strict_refuses_what_failed(rig: Rig) -> None:
+    rig.script.proofs = {"mtp": Proof(active=False, kind="MTP", reason="The draft has a head of its own.")}
     await rig.driver.start(optimized(strict=True))
     snapshot = rig.driver.snapshot
     assert snapshot.phase is Phase.FAILED and snapshot.failure is not None
-    assert "Humming: needs SGLang" in snapshot.failure.why and snapshot.log_end == ()
-    assert rig.badge("mtp").reason == "It was seen at work, but the engine was stopped."
+    assert snapshot.failure.why == "MTP: The draft has a head of its own." and snapshot.log_end == ()
     assert not rig.engine.alive
-    await rig.driver.restart(optimized(strict=True, humming=False, fp8_head=False))
+
+
+async def test_strict_refuses_what_runs_though_it_was_switched_off(rig: Rig) -> None:
+    await rig.driver.start(optimized(strict=True, mtp=False))
     assert rig.phase is Phase.READY
+    rig.script.proofs = {"mtp": Proof(active=True, kind="MTP")}
+    await rig.driver.restart(optimized(strict=True, mtp=False))
+    failure = rig.driver.snapshot.failure
+    assert rig.phase is Phase.FAILED and failure is not None and "switched off" in failure.why
+
+
+async def test_strict_tells_what_was_seen_from_what_failed(rig: Rig) -> None:
+    rig.script.proofs = {"humming": Proof(active=True), "mtp": Proof(active=True, kind="MTP")}
+    await rig.driver.start(optimized(strict=True))
+    failure = rig.driver.snapshot.failure
+    assert rig.phase is Phase.FAILED and failure is not None and "Humming runs although" in failure.why
+    assert rig.badge("mtp").reason == "It was seen at work, but the engine was stopped."
+
+
+async def test_strict_lets_pass_what_can_not_be_had_here(rig: Rig) -> None:
+    """llama.cpp with the defaults: two of the three need SGLang."""
+    await rig.driver.start(optimized(strict=True))
+    assert rig.phase is Phase.READY
+    assert [badge.state for badge in rig.driver.snapshot.badges] == [State.UNAVAILABLE] * 2 + [State.ACTIVE]
 
 
 async def test_without_strict_a_failed_optimization_is_loud_and_chats(rig: Rig) -> None:
