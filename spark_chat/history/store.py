@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from spark_chat import locations
+from spark_chat import locations, ordinary
 from spark_chat.history import backup
 from spark_chat.history.schema import APPLICATION_ID, MIGRATIONS, SCHEMA
 
@@ -177,6 +177,7 @@ def _companions(path: Path) -> tuple[Path, Path]:
 def _look_at_header(path: Path) -> None:
     """Refuses what is foreign or newer before sqlite touches it."""
     try:
+        ordinary.check(path, path)
         with path.open("rb") as file:
             header = file.read(100)
     except FileNotFoundError:

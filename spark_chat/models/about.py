@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from spark_chat import ordinary
+from spark_chat.models.sanity import LARGEST_JSON
+
 MOST = 200_000
 """Bytes of a README that are looked at."""
 
@@ -17,7 +20,7 @@ def about(path: Path) -> dict[str, Any]:
     if not path.is_dir():
         return facts | {"kind": "GGUF, for llama.cpp"}
     try:
-        config = json.loads((path / "config.json").read_bytes())
+        config = json.loads(ordinary.read(path / "config.json", LARGEST_JSON))
         assert isinstance(config, dict)
     except (OSError, ValueError, AssertionError, RecursionError):
         return facts
@@ -33,7 +36,9 @@ def about(path: Path) -> dict[str, Any]:
 def licence(folder: Path) -> str | None:
     """By the README's head, as the hubs want it; else by there being a LICENSE file."""
     try:
-        with (folder / "README.md").open(encoding="utf-8", errors="replace") as file:
+        readme = folder / "README.md"
+        ordinary.check(readme, readme)
+        with readme.open(encoding="utf-8", errors="replace") as file:
             text = file.read(MOST)
     except OSError:
         text = ""

@@ -8,6 +8,11 @@ import re
 import stat
 from pathlib import Path
 
+from spark_chat import ordinary
+
+LARGEST_JSON = 256 * 1024 * 1024
+"""Bytes. The list of weights of a model of a trillion parameters has some 20 million."""
+
 _PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 
 _FOREIGN = (
@@ -81,7 +86,7 @@ def _check_parts(path: Path) -> None:
 def check_checkpoint(folder: Path) -> None:
     """Raises ModelProblem where the folder has no config.json, or not all of its weights."""
     try:
-        config = json.loads((folder / "config.json").read_bytes())
+        config = json.loads(ordinary.read(folder / "config.json", LARGEST_JSON))
         if not isinstance(config, dict):
             raise ValueError("it is no table")
         names = {entry.name for entry in folder.iterdir() if entry.exists()}
@@ -107,7 +112,7 @@ def check_checkpoint(folder: Path) -> None:
 def _listed(folder: Path) -> set[str]:
     """Names of the files of weights that the checkpoint's index lists; none where there is no index."""
     try:
-        index = json.loads((folder / "model.safetensors.index.json").read_bytes())
+        index = json.loads(ordinary.read(folder / "model.safetensors.index.json", LARGEST_JSON))
         return {str(name) for name in index["weight_map"].values()}
     except FileNotFoundError:
         return set()

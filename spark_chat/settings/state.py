@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spark_chat import locations
+from spark_chat import locations, ordinary
 from spark_chat.settings.atomic import write_whole
 from spark_chat.settings.file import LARGEST
 from spark_chat.settings.flat import flat, settings_of
@@ -42,8 +42,7 @@ class State:
 def load_state(path: Path | None = None) -> State:
     """What was noted; nothing, where the file is missing or broken in any way. Raises nothing."""
     try:
-        with (path or locations.state_file()).open("rb") as file:
-            tree = tomllib.loads(file.read(LARGEST).decode("utf-8"))
+        tree = tomllib.loads(ordinary.read(path or locations.state_file(), LARGEST).decode("utf-8"))
         engine, model = tree["engine"], tree["model"]
         settings, stages = tree["settings"], tree["stages"]
         if not (isinstance(engine, str) and isinstance(model, str) and isinstance(settings, dict)):

@@ -17,12 +17,14 @@ from typing import Any
 from textual.color import Color, ColorParseError
 from textual.theme import BUILTIN_THEMES, Theme
 
-from spark_chat import locations
+from spark_chat import locations, ordinary
 
 COLORS = (
     "primary", "secondary", "accent", "success", "warning", "error",
     "foreground", "background", "surface", "panel", "boost",
 )  # fmt: skip
+LARGEST = 1024 * 1024
+"""Bytes of a theme file."""
 NUMBERS = ("luminosity_spread", "text_alpha")
 SWITCHES = ("dark", "ansi")
 KEYS = ("name", "base", *SWITCHES, *COLORS, *NUMBERS, "variables")
@@ -72,14 +74,14 @@ def one(name: str) -> Theme | None:
 def read(file: Path, bases: Mapping[str, Theme], report: Callable[[str], None]) -> Theme | None:
     """The theme in `file`; None, and a sentence to `report`, where there is none to be had."""
     try:
-        table = tomllib.loads(file.read_bytes().decode("utf-8"))
+        table = tomllib.loads(ordinary.read(file, LARGEST).decode("utf-8"))
     except OSError as error:
         report(f"The theme file {file} cannot be read: {error.strerror}.")
         return None
     except UnicodeDecodeError:
         report(f"The theme file {file} is not UTF-8 text.")
         return None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a plain ValueError
         report(f"The theme file {file} is no valid TOML: {error}.")
         return None
     return _Reader(file, report).theme(table, bases)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import subprocess
@@ -307,3 +308,11 @@ def test_a_start_does_not_read_what_is_stored(tmp_path: Path) -> None:
     assert offer.messages == 40
     assert steps * 100 < 20_000
     opened.close()
+
+
+def test_a_pipe_in_the_file_s_place_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite3"
+    os.mkfifo(path)
+    with pytest.raises(HistoryProblem, match="no regular file"):
+        Store.open(path)
+    assert path.is_fifo()

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from spark_chat import locations
 from spark_chat.models import small
+from spark_chat.models.about import about
 from spark_chat.models.find import NotFetched, default, find, known
-from spark_chat.models.sanity import ModelProblem
+from spark_chat.models.sanity import ModelProblem, check_checkpoint
 
 GGUF = b"GGUF\x03\x00\x00\x00" + b"\x00" * 64
 
@@ -215,3 +216,14 @@ def test_any_name_is_a_model_or_a_printable_sentence(hub: Path, name: str) -> No
     except ModelProblem as problem:
         assert str(problem).isprintable()
         assert str(problem).encode("utf-8")
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json"])
+def test_a_pipe_in_a_checkpoint_is_said_and_waited_for_by_nobody(name: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(ModelProblem, match="regular"):
+        check_checkpoint(tmp_path)
+    os.mkfifo(tmp_path / "README.md")
+    assert about(tmp_path)["licence"] is None

@@ -89,3 +89,9 @@ def test_a_signature_changes_when_the_file_does(tmp_path: Path) -> None:
     assert signature(path) is None
     (tmp_path / "real").write_text("through the link")
     assert signature(path) is not None
+
+
+def test_a_pipe_or_a_device_in_its_place_is_as_good_as_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert load_state(tmp_path / "pipe") == State()
+    assert load_state(Path("/dev/zero")) == State()

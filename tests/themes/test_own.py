@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,23 @@ def test_what_is_accepted_never_breaks_the_stylesheet(
     sheet = Stylesheet(variables=values)
     sheet.add_source(f"Widget {{ {rules} }}")
     sheet.parse()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "large", "folder", "digits", "loop"])
+def test_what_is_no_theme_file_is_named_and_holds_nothing_up(kind: str, home: Path) -> None:
+    folder = locations.own_themes()
+    folder.mkdir(parents=True)
+    file = folder / "odd.toml"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "device":
+        file.symlink_to("/dev/zero")
+    elif kind == "loop":
+        file.symlink_to(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.write_text("#" * 5_000_000 if kind == "large" else "a = " + "9" * 5000)
+    found = load()
+    assert "odd" not in found.themes and "spark-dark" in found.themes
+    assert len(found.problems) == 1 and "odd.toml" in found.problems[0]
