@@ -116,9 +116,12 @@ class Session:
         self._take_back(waiting[-1])
         return True
 
-    def stop_all(self) -> None:
-        """Stop the answer that runs and take back all that waits."""
-        self.clear_queue()
+    def leave(self) -> None:
+        """The chat ends: what runs is stopped, and nothing more is asked. What waits stays kept as waiting."""
+        self._stop_running()
+        self.engine = None
+
+    def _stop_running(self) -> None:
         if self._running and self.engine:
             self.engine.abort(self._running.id)
 
@@ -130,8 +133,9 @@ class Session:
         return len(waiting)
 
     def begin(self, conversation: Conversation | None = None) -> None:
-        """Go to another conversation, or to a fresh one. What ran is stopped and stays kept."""
-        self.stop_all()
+        """Go to another conversation, or to a fresh one. What ran is stopped and stays kept; what waited still waits
+        when one comes back."""
+        self._stop_running()
         if self._running is not None:
             self._left[self._running.id] = self._running
             self._running = None
@@ -233,7 +237,7 @@ class Session:
 
     def _answered(self, answered: Answered) -> None:
         left = self._left.pop(answered.id, None)
-        if left is not None:
+        if left is not None and left.began:
             left.end(answered.numbers, answered.failure)
             if self.keeper:
                 self.keeper.ended(left)
@@ -244,6 +248,8 @@ class Session:
             self.go_on()
             return
         failure = answered.failure
+        if self.engine is None and exchange.stage is Stage.QUEUED:
+            return  # the chat ends before its turn came: it waits for the next one
         if failure and failure.code in ENGINE_GONE and exchange.stage is Stage.QUEUED:
             self._typed[exchange.id] = self._clock() - self._queued_s.pop(exchange.id, 0.0)
             return

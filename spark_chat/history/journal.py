@@ -21,7 +21,7 @@ from spark_chat.history.writer import Entry, Writer
 if TYPE_CHECKING:
     import sqlite3
 
-    from spark_chat.history.message import Conversation, Offer, State
+    from spark_chat.history.message import Conversation, Listed, Offer, State
     from spark_chat.history.store import Store
 
 INTERVAL_S = 0.8
@@ -48,7 +48,8 @@ class Journal:
 
     def __init__(self, path: Path | None, report: Callable[[str], None] = lambda sentence: None) -> None:
         self._report = report
-        self._writer = None if path is None else Writer(path, new_id(), report)
+        self._run = new_id()
+        self._writer = None if path is None else Writer(path, self._run, report)
         self._answers: dict[str, str] = {}
         self._pieces: dict[str, int] = {}
         self._settings: dict[str, str] = {}
@@ -145,6 +146,16 @@ class Journal:
             from spark_chat.history import resume
 
             return resume.latest(store)
+
+        return self._ask(ask)
+
+    def listed(self, limit: int = 200) -> Future[list[Listed] | None]:
+        """The conversations that one may go on with, used last first."""
+
+        def ask(store: Store) -> list[Listed]:
+            from spark_chat.history import resume
+
+            return resume.listed(store, self._run, limit)
 
         return self._ask(ask)
 

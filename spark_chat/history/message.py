@@ -56,6 +56,15 @@ class Offer:
     draft: str
 
 
+@dataclass(frozen=True)
+class Listed:
+    """A kept conversation in a list. `updated`: used last, in Unix seconds."""
+
+    conversation: str
+    title: str
+    updated: float
+
+
 def as_json(value: object) -> str:
     """A dataclass or a mapping as JSON; what JSON does not know is kept as its text."""
     if value is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from spark_chat.history.message import Conversation, Message, Offer
+from spark_chat.history.message import Conversation, Listed, Message, Offer
 from spark_chat.history.store import Store, loaded
 
 _CANDIDATES = 50
@@ -42,6 +42,24 @@ def latest(store: Store) -> Offer | None:
             draft=draft,
         )
     return None
+
+
+def listed(store: Store, run: str, limit: int) -> list[Listed]:
+    """The conversations that something was asked in, used last first; without those of other chats that are open.
+    `run`: who asks."""
+    alive: dict[str | None, bool] = {run: False, None: False}
+    found = []
+    for id, title, updated, writer, pid, started, closed in store.rows(
+        "SELECT c.id, c.title, c.updated, c.run, r.pid, r.process_started, r.closed FROM conversations c "
+        "LEFT JOIN runs r ON r.id = c.run WHERE c.deleted_at IS NULL AND c.title IS NOT NULL "
+        "ORDER BY c.updated DESC, c.rowid DESC LIMIT ?",
+        limit,
+    ):
+        if writer not in alive:
+            alive[writer] = pid is not None and closed is None and _runs(pid, started)
+        if not alive[writer]:
+            found.append(Listed(id, loaded(title), updated))
+    return found
 
 
 def load(store: Store, conversation: str) -> Conversation | None:

@@ -28,9 +28,12 @@ class Actions:
 
     def action_new(self) -> None:
         app = self._app
-        app.session.begin()
-        app.chat.view.restored(app.session.conversation)
+        waiting = len(app.session.conversation.waiting)
+        app.opening.turn_to(None)
         app.chat.composer.focus()
+        if waiting:
+            prompts = "1 prompt waits" if waiting == 1 else f"{waiting} prompts wait"
+            app.say(f"{prompts} in the conversation that you left, and will be sent when you /resume it.")
 
     def action_stop(self) -> None:
         self._app.session.stop()
@@ -71,7 +74,9 @@ class Actions:
             self._app.start(room.restart())
 
     def action_go_on(self) -> None:
-        """Do what the topmost offer above the composer says."""
+        """Do what the list or the topmost offer above the composer says."""
+        if self._app.chat.composer.open_earlier():
+            return
         accept = self._app.chat.view.accept
         if accept:
             getattr(self, f"_accept_{accept}")()
@@ -91,10 +96,10 @@ class Actions:
         self._app.session.drop_oldest()
 
     def _accept_resume(self) -> None:
-        self.action_resume()
+        self._app.run_worker(self._app.opening.go_on(), name="resume", exclusive=True, group="resume")
 
     def action_resume(self) -> None:
-        self._app.run_worker(self._app.opening.resume(), name="resume", exclusive=True, group="resume")
+        self._app.run_worker(self._app.opening.list_earlier(), name="resume", exclusive=True, group="resume")
 
     # ------------------------------------------------------------------ screens
 

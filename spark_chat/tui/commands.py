@@ -30,7 +30,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("help", "Every key, every command, and what the numbers mean.", "help", ("f1",), ("?", "keys")),
     Command("new", "Start a new conversation; the old one is kept.", "new", ("ctrl+n",), ("clear", "reset")),
-    Command("resume", "Go on with the conversation before this one.", "resume"),
+    Command("resume", "Pick an earlier conversation and go on with it; this one stays as it is.", "resume"),
     Command("settings", "Open the settings.", "settings", ("f2",), ("set", "config")),
     Command("restart", "Restart the engine, with what was changed; the conversation stays.", "restart", ("f5",)),
     Command("go", "Do what the panel above the prompt offers.", "go_on", ("ctrl+g",)),

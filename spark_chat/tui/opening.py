@@ -9,13 +9,14 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spark_chat.tui import notices
+from spark_chat.tui import commands, notices
 from spark_chat.tui.messages import SettingChanged
 from spark_chat.tui.themes import load as load_themes
 
 if TYPE_CHECKING:
     from textual.theme import Theme
 
+    from spark_chat.chat.conversation import Conversation
     from spark_chat.chat.engine_room import EngineRoom
     from spark_chat.history.message import Offer
     from spark_chat.tui.app import SparkApp
@@ -106,7 +107,7 @@ class Opening:
         self._offer = await journal.committed(journal.latest())
         earlier = await journal.committed(journal.prompts())
         composer, offer = app.chat.composer, self._offer
-        draft = offer.draft if offer is not None else ""
+        draft = _written(offer.draft) if offer is not None else ""
         typed_meanwhile = not composer.is_empty
         if draft and typed_meanwhile:
             earlier = [*(earlier or ()), draft]
@@ -145,25 +146,49 @@ class Opening:
             journal.draft(offer.conversation, "")
             self._offer = replace(offer, draft="")
 
-    async def resume(self) -> None:
+    async def list_earlier(self) -> None:
+        """Show the kept conversations, all but this one, to pick from."""
+        app = self._app
+        if app.journal is None or not app.journal.keeps:
+            app.say("No earlier conversation is kept: the history is off, or cannot be written.")
+            return
+        found = await app.journal.committed(app.journal.listed())
+        others = [item for item in found or () if item.conversation != app.session.conversation.id]
+        if others:
+            app.chat.composer.earlier.open(others)
+        else:
+            app.say("There is no other conversation yet.")
+
+    async def go_on(self) -> None:
         """Go on with the conversation that was offered."""
-        app, offer = self._app, self._offer
-        app.chat.view.take_down("resume")
-        if offer is None or app.journal is None:
-            app.say("There is no earlier conversation.")
+        if self._offer is not None:
+            await self.resume(self._offer.conversation)
+
+    async def resume(self, id: str) -> None:
+        """Go on with a kept conversation."""
+        app = self._app
+        if app.journal is None:
             return
         from spark_chat.chat.keeping import restored
 
-        kept = await app.journal.committed(app.journal.resume(offer.conversation))
+        kept = await app.journal.committed(app.journal.resume(id))
         if kept is None:
             app.say("That conversation could not be read back; it stays on disk as it is.")
             return
-        self._offer = None
-        conversation = restored(kept)
-        app.chat.view.restored(conversation)
-        app.session.begin(conversation)
+        self.turn_to(restored(kept))
         if kept.draft and app.chat.composer.is_empty:
-            app.chat.composer.set_text(kept.draft)
+            app.chat.composer.set_text(_written(kept.draft))
+
+    def turn_to(self, conversation: Conversation | None) -> None:
+        """Leave the conversation as it is for this one, or a new one; what is being written comes along."""
+        app = self._app
+        text = app.chat.composer.text
+        self.keep_draft("")
+        self._offer = None
+        app.chat.view.take_down("resume")
+        app.session.begin(conversation)
+        app.chat.view.restored(app.session.conversation)
+        self.keep_draft(text)
 
     # ------------------------------------------------------------------ leaving
 
@@ -185,12 +210,18 @@ class Opening:
 
     async def _close(self) -> None:
         app = self._app
-        app.session.stop_all()
+        app.session.leave()
         self.keep_draft(app.chat.composer.text)
         if app.room is not None:
             await app.room.driver.close()
         if app.journal is not None:
             await asyncio.to_thread(app.journal.close)
+
+
+def _written(draft: str) -> str:
+    """A draft as it is given back: a command alone was not being written, it was being given."""
+    meant = commands.parse(draft)
+    return "" if isinstance(meant, commands.Given) and not meant.argument else draft
 
 
 def _machine() -> tuple[str, int]:

@@ -55,7 +55,7 @@ def failure_text(failure: Failed) -> str:
 def entries_of(conversation: Conversation) -> Iterator[Restored]:
     """A conversation read back."""
     for exchange in conversation:
-        yield Restored("prompt", exchange.id, exchange.prompt)
+        yield Restored("prompt", exchange.id, exchange.prompt, state=exchange.stage.value)
         if exchange.answer or exchange.reasoning:
             yield Restored(
                 "answer", exchange.id, str(exchange.answer), short_name(exchange.model), str(exchange.reasoning),

@@ -16,6 +16,7 @@ from textual.widgets import Static
 from spark_chat.tui import commands
 from spark_chat.tui.composer import chips, pastes
 from spark_chat.tui.composer.completion import Completion
+from spark_chat.tui.composer.earlier import Earlier
 from spark_chat.tui.composer.preview import Preview
 from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.composer.recall import Recall
@@ -64,6 +65,13 @@ class Composer(Vertical):
             super().__init__()
             self.sentence = sentence
 
+    class EarlierChosen(Message):
+        """The kept conversation `id` is to be opened."""
+
+        def __init__(self, id: str) -> None:
+            super().__init__()
+            self.id = id
+
     class DraftChanged(Message):
         """What would be sent now; told once for the changes of `DRAFT_AFTER_S`."""
 
@@ -93,6 +101,7 @@ class Composer(Vertical):
     def compose(self) -> ComposeResult:
         yield Preview()
         yield Completion()
+        yield Earlier()
         with Horizontal():
             prompt = Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
             prompt.cursor_blink = self._blink
@@ -136,11 +145,14 @@ class Composer(Vertical):
         self.prompt.admit(pastes.received(text))
         self.focus()
 
-    def take(self) -> str:
+    def take(self, remember: bool = True) -> str:
         """What is there, and an empty prompt; remembered as the last prompt."""
         document = self.prompt.text
         text = self._chips.compose(document)
-        self._recall.sent(document)
+        if remember:
+            self._recall.sent(document)
+        else:
+            self._recall.given()
         self.prompt.put(self._recall.draft)
         self._chips.keep_only([*self._recall.documents(), self.prompt.text])
         self._close_preview()
@@ -149,6 +161,20 @@ class Composer(Vertical):
     def recall(self, prompts: list[str]) -> None:
         """Earlier prompts, oldest first, to go before those of this session."""
         self._recall.fill([self._chips.admit(text) for text in prompts])
+
+    @property
+    def earlier(self) -> Earlier:
+        """The list of kept conversations."""
+        return self.query_one(Earlier)
+
+    def open_earlier(self) -> bool:
+        """Ask for the conversation that is chosen in the list; False where no list is open."""
+        chosen = self.earlier.chosen
+        if chosen is None:
+            return False
+        self.earlier.close()
+        self.post_message(self.EarlierChosen(chosen.conversation))
+        return True
 
     def flush_draft(self) -> None:
         """Tells of the draft now: before the app ends."""
@@ -164,21 +190,28 @@ class Composer(Vertical):
     def _send(self) -> None:
         document = self.prompt.text
         if not self._chips.compose(document).strip():
+            if not document:
+                self.open_earlier()
             return
         meant = None if chips.has_chip(document) else commands.parse(document)
         if isinstance(meant, commands.Unknown):
             self.post_message(self.Refused(meant.sentence))
             return
-        text = self.take()
+        text = self.take(remember=meant is None)
         self.query_one(Completion).follow("")
+        self.earlier.close()
         if meant is None:
             self.post_message(self.Submitted(text))
         else:
+            self.flush_draft()  # else the command itself would come back as what was being written
             self.post_message(self.CommandGiven(meant.command.name, meant.argument))
 
     def _show_other(self, step: int) -> None:
         if self.query_one(Completion).is_open:
             self.query_one(Completion).move(step)
+            return
+        if self.earlier.is_open:
+            self.earlier.move(step)
             return
         go = self._recall.earlier if step < 0 else self._recall.later
         document = go(self.prompt.text)
@@ -247,6 +280,8 @@ class Composer(Vertical):
             completion.dismiss(self.prompt.text)
         elif event.key == "escape" and completion.is_open:
             completion.dismiss(self.prompt.text)
+        elif event.key == "escape" and self.earlier.is_open:
+            self.earlier.close()
         elif event.key == "escape" and preview.is_open:
             self._close_preview()
         elif event.key in ("pageup", "pagedown") and preview.is_open:

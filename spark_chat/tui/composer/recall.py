@@ -40,6 +40,12 @@ class Recall:
         self._at = len(self._prompts)
         self._edits = {self._at: draft} if draft else {}
 
+    def given(self) -> None:
+        """What is shown was a command and is done: nothing of it stays, and the draft is at the bottom again."""
+        draft = self.draft if not self.at_draft else ""
+        self._at = len(self._prompts)
+        self._edits = {self._at: draft} if draft else {}
+
     @property
     def draft(self) -> str:
         """What waits at the bottom while an earlier prompt is shown or was just sent."""

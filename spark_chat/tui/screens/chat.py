@@ -170,6 +170,10 @@ class ChatScreen(Screen[None]):
     def _command(self, event: Composer.CommandGiven) -> None:
         self.spark.run_command(event.name, event.argument)
 
+    @on(Composer.EarlierChosen)
+    def _open_earlier(self, event: Composer.EarlierChosen) -> None:
+        self.spark.run_worker(self.spark.opening.resume(event.id), name="resume", exclusive=True, group="resume")
+
     @on(Composer.Refused)
     def _refused(self, event: Composer.Refused) -> None:
         self.spark.say(event.sentence)

@@ -84,7 +84,7 @@ class Transcript(View):
         for stored in entries:
             entry: Entry
             if stored.kind == "prompt":
-                entry = Prompt(stored.id, stored.text, False)
+                entry = Prompt(stored.id, stored.text, stored.state == "queued")
             elif stored.kind == "answer":
                 entry = answer = Answer(stored.id, stored.label)
                 answer.append(stored.text, stored.reasoning, stored.note)
