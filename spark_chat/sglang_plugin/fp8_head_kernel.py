@@ -1,14 +1,16 @@
 """logits[m, v] = scale[v] * sum_k float(weight[v, k]) * x[m, k]: weights e4m3, activations as they come, float32 sums.
 
 Up to 8 rows of activations (a decode or a verify step) the product is bound by reading the weights once, so one
-kernel streams them past all rows. Two forms of it: "fma" multiplies elementwise and sums at the end, best for a row
-or two; "dot" feeds the tensor cores, whose rows come free. More rows (prefill) go through the "dot" form in blocks.
-Configurations are fixed by row count, not tuned at run time: nothing is timed during a start or a graph capture.
-Nothing is allocated but the result, nothing synchronises: safe inside CUDA graphs.
+kernel streams them past all rows: "stream", in fp8_head_gluon.py. Where it does not fit (other types, hidden sizes or
+GPUs) and beyond 8 rows, plain Triton serves, in two forms: "fma" multiplies elementwise and sums at the end, for a row
+or two; "dot" feeds the tensor cores, whose rows come free.
+Configurations are fixed, not tuned at run time: nothing is timed during a start or a graph capture. Nothing is
+allocated but the result, nothing synchronises: safe inside CUDA graphs, once `warm_and_check` has run.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -18,6 +20,24 @@ CHECK_ROWS = 1024
 
 E4M3_MAX = 448.0
 _QUANTISE_ROWS = 8192
+
+
+class Stream(NamedTuple):
+    """The streaming kernel: whether a counter hands out the tiles, or programs take turns; whether activations lie in
+    shared memory, for three programs a multiprocessor, or in registers, for two."""
+
+    counted: bool
+    shared: bool
+
+
+STREAM = Stream(counted=False, shared=False)
+"""For sm_90, an H200, where it was measured. On sm_121, a GB10, not measured: its memory gives each multiprocessor a
+sixth of the bytes that an H200's does, so what keeps up there has room to spare, and the same is taken."""
+STREAM_ROWS, STREAM_COLUMNS, STREAM_HIDDEN = 8, 512, 6144
+"""Rows of activations at most; what the hidden size must be a multiple of, and its limit: registers hold a tile."""
+
+stream_off = ""
+"""Why the streaming kernel is not used in this process, if it failed its check."""
 
 
 class Config(NamedTuple):
@@ -31,14 +51,14 @@ class Config(NamedTuple):
 
 
 CONFIGS: dict[int, Config] = {
-    1: Config("fma", 16, 512, 4, 3),
-    2: Config("fma", 16, 512, 4, 3),
-    4: Config("dot", 64, 256, 4, 4),
-    8: Config("dot", 64, 256, 4, 4),
+    1: Config("fma", 8, 512, 2, 5),
+    2: Config("fma", 8, 256, 2, 4),
+    4: Config("dot", 64, 128, 4, 3),
+    8: Config("dot", 64, 128, 4, 3),
     16: Config("dot", 64, 128, 4, 4),
     64: Config("dot", 128, 128, 8, 3),
 }
-"""By rows of activations, padded up to a key; beyond the last, in blocks of it."""
+"""Of the plain kernels, by rows of activations, padded up to a key; beyond the last, in blocks of it."""
 
 
 def quantise(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -80,25 +100,79 @@ def padded(rows: int) -> int:
     return next((key for key in CONFIGS if rows <= key), max(CONFIGS))
 
 
-def logits(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, config: Config | None = None) -> torch.Tensor:
+@cache
+def _capability(device: torch.device) -> tuple[int, int]:
+    major, minor = torch.cuda.get_device_capability(device)
+    return major, minor
+
+
+def unfit(x: torch.Tensor, weight: torch.Tensor) -> str:
+    """Why the streaming kernel can't take x [M, H], or "" where it can."""
+    hidden = weight.shape[1]
+    if stream_off:
+        return stream_off
+    if x.shape[0] > STREAM_ROWS:
+        return f"more than {STREAM_ROWS} rows"
+    if x.dtype not in (torch.bfloat16, torch.float16):
+        return f"activations are {x.dtype}"
+    if hidden % STREAM_COLUMNS or hidden > STREAM_HIDDEN:
+        return f"a hidden size of {hidden}"
+    if _capability(weight.device) < (9, 0):
+        return "the GPU is older than sm_90"
+    if x.data_ptr() % 16 or weight.data_ptr() % 128:
+        return "memory is not aligned"
+    return ""
+
+
+def logits(
+    x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, config: Config | Stream | None = None
+) -> torch.Tensor:
     """x [..., H] -> float32 [..., V]."""
     if not weight.is_cuda:
         return reference(x, weight, scale)
-    from spark_chat.sglang_plugin.fp8_head_triton import launch
-
     flat = x.reshape(-1, x.shape[-1]).contiguous()
     out = torch.empty(flat.shape[0], weight.shape[0], dtype=torch.float32, device=x.device)
-    if flat.shape[0]:
-        key = padded(flat.shape[0])
-        launch(flat, weight, scale, out, key, config or CONFIGS[key])
+    key = padded(flat.shape[0])
+    if config is None:
+        config = CONFIGS[key] if unfit(flat, weight) else STREAM
+    if not flat.shape[0]:
+        pass
+    elif isinstance(config, Stream):
+        from spark_chat.sglang_plugin.fp8_head_triton import launch_stream
+
+        launch_stream(flat, weight, scale, out, config)
+    else:
+        from spark_chat.sglang_plugin.fp8_head_triton import launch
+
+        launch(flat, weight, scale, out, key, config)
     return out.view(*x.shape[:-1], weight.shape[0])
 
 
 def warm_and_check(weight: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype) -> float:
     """Compiles what decoding needs, before any graph is captured, and compares the first rows of the vocabulary
-    with plain torch. Returns the largest difference over the largest logit; raises where it is not rounding."""
+    with plain torch. Returns the largest difference over the largest logit; raises where it is not rounding. Where
+    the streaming kernel fails, the plain ones take over, and `stream_off` says why."""
+    global stream_off
     if not weight.is_cuda:
         return 0.0
+    try:
+        worst = _difference(weight, scale, dtype)
+    except Exception as error:
+        worst, why = float("inf"), f"{type(error).__name__}: {error}"
+    else:
+        why = f"it was off by {worst:.2e} of the largest logit"
+    if not worst < _ROUNDING and not stream_off:
+        stream_off = f"the streaming kernel failed its check on this GPU: {why}"
+        worst = _difference(weight, scale, dtype)
+    if not worst < _ROUNDING:
+        raise RuntimeError(f"The FP8 output layer's kernel is off by {worst:.2e} of the largest logit on this GPU.")
+    return worst
+
+
+_ROUNDING = 1e-3
+
+
+def _difference(weight: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype) -> float:
     generator = torch.Generator(device="cpu").manual_seed(0)
     worst = 0.0
     for rows in CONFIGS:
@@ -106,7 +180,6 @@ def warm_and_check(weight: torch.Tensor, scale: torch.Tensor, dtype: torch.dtype
         seen = logits(x, weight, scale)[:, :CHECK_ROWS]
         known = reference(x, weight[:CHECK_ROWS], scale[:CHECK_ROWS])
         largest = max(known.abs().max().item(), 1e-30)
-        worst = max(worst, (seen - known).abs().max().item() / largest)
-    if not worst < 1e-3:
-        raise RuntimeError(f"The FP8 output layer's kernel is off by {worst:.2e} of the largest logit on this GPU.")
+        difference = (seen - known).abs().max().item() / largest
+        worst = max(worst, difference if difference == difference else float("inf"))
     return worst
