@@ -175,7 +175,8 @@ def mtp(report: Mapping[str, Any], wanted: bool) -> Proof:
     facts["graphs_s"] = {name: round(float(took), 2) for name, took in (report.get("graphs") or {}).items() if took}
     if not draft.get("class"):
         return Proof(active=False, facts=facts, reason=f"{draft.get('worker')} has no draft model.")
-    if not draft.get("head_is_target"):
+    # A tied head is the embedding: the draft shares its weight, and there is nothing else to share.
+    if not draft.get("head_is_target") and not draft.get("tied"):
         how = "; ".join(f"{name}: {what}" for name, what in (draft.get("sharing") or {}).items())
         return Proof(
             active=False, facts=facts,
@@ -183,7 +184,9 @@ def mtp(report: Mapping[str, Any], wanted: bool) -> Proof:
             + (f" ({how})." if how else "."),
         )  # fmt: skip
     steps = "adaptive" if draft.get("adaptive") else draft.get("steps")
+    refused = draft.get("adaptive_refused")
     return Proof(
         active=True, kind="MTP", facts=facts,
-        reason=f"{draft['class']} drafts {steps} tokens a step with the target's own output layer.",
+        reason=f"{draft['class']} drafts {steps} tokens a step with the target's own output layer."
+        + (f" draft_steps = auto has no effect here: {refused}." if refused else ""),
     )  # fmt: skip

@@ -61,6 +61,26 @@ HYBRID = (
 )
 """Ling 3.0 and its kin."""
 
+DRAFTED = frozenset(
+    f"{name}For{kind}"
+    for kind, names in {
+        "CausalLM": "BailingMoe BailingMoeV2 BailingMoeV2_5 BailingMoeV3 DeepseekV3 DeepseekV32 DeepseekV4 GlmMoeDsa "
+        "Glm4Moe Glm4MoeLite LongcatFlash MiMo MiMoV2 MiMoV2Flash Step3p5 GigaChat35 Ernie4_5_Moe Qwen3Next Qwen3Moe "
+        "Qwen3_5 Qwen3_5Moe ExaoneMoE ExaoneMoe NemotronH NemotronHPuzzle HYV3 HYV4",
+        "ConditionalGeneration": "Glm5Next GlmOcr Inkling Step3p7 Qwen4Exp Qwen3_5 Qwen3_5Moe InternS2Preview "
+        "InternS2Mobius",
+    }.items()
+    for name in names.split()
+)
+"""Architectures whose own multi-token-prediction block SGLang 0.5.23 can load as a draft."""
+
+SEED_HEEDED = "enable_deterministic_inference"
+SEED_NOTE = (
+    "sampling.seed: SGLang heeds it only with engine.args.enable_deterministic_inference = true. That samples with "
+    "PyTorch's kernels instead of FlashInfer's, and with flashinfer attention (a Spark's) no prompt is kept for the "
+    "next one, so each turn reads the whole conversation again."
+)
+
 DENSE_GENERIC = ("attention_backend", "fp8_gemm_runner_backend", "page_size")
 """Lines of GENERIC that only Ling's kind needs: for other models SGLang's own choice is better informed."""
 
@@ -92,12 +112,14 @@ ENVIRONMENT = {
 def profile(settings: Settings, machine: Machine, model: ModelRef) -> Profile:
     """Arguments for this machine and this checkpoint, and which optimizations it leaves nothing to do."""
     found = checkpoint.read(model.path)
+    given = settings.engine.args or {}
+    seed = (SEED_NOTE,) if settings.sampling.seed is not None and not given.get(SEED_HEEDED) else ()
     return Profile(
         args=arguments(lines(machine, found)),
         environment={**ENVIRONMENT, **kernel_cache.environment()},
         unavailable=unavailable(found),
         linger_s=LINGER_S,
-        notes=tuple(f"{name}: {OPTIONS[name]}" for name in settings.engine.args or {} if name in OPTIONS),
+        notes=(*(f"{name}: {OPTIONS[name]}" for name in given if name in OPTIONS), *seed),
     )
 
 
@@ -132,4 +154,6 @@ def unavailable(found: Checkpoint | None) -> dict[str, str]:
         reasons["fp8_head"] = "this model's output layer is tied to its embedding, which is read row by row"
     if not found.draft_layers:
         reasons["mtp"] = "this model has no multi-token-prediction layers of its own"
+    elif found.architecture and found.architecture not in DRAFTED:
+        reasons["mtp"] = f"SGLang has no draft class for {found.architecture}"
     return reasons

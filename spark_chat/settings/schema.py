@@ -123,7 +123,9 @@ class SamplingSection:
     top_k: int = _row(20, "int", "Keep this many of the likeliest tokens; 0 keeps all.", low=0, high=1_000_000)
     max_tokens: int = _row(2048, "int", "Longest answer in tokens.", low=1, high=1_048_576)
     seed: int | None = _row(
-        None, "int", "Fixed seed, for the same answer each time. Left out: a new one each time.",
+        None, "int",
+        "Fixed seed, for the same answer each time. Left out: a new one each time. SGLang heeds it only with "
+        "engine.args.enable_deterministic_inference = true.",
         low=0, high=2**31 - 1, optional=True,
     )  # fmt: skip
     thinking: bool = _row(True, "bool", "Let a model that can reason do so before it answers.")

@@ -139,8 +139,40 @@ def draft(scheduler: Any, target: Any) -> dict[str, Any] | None:
         "steps": _steps(worker),
         "topk": getattr(args, "speculative_eagle_topk", None),
         "draft_tokens": getattr(args, "speculative_num_draft_tokens", None),
-        "adaptive": bool(getattr(args, "speculative_adaptive", False)),
+        "adaptive": _adaptive(worker),
+        "adaptive_refused": adaptive_refused(worker, args),
+        "tied": _tied(target) and bool(models) and all(_weight(model) is _weight(target) for model in models),
     }  # fmt: skip
+
+
+def adaptive_refused(worker: Any, args: Any) -> str:
+    """Why SGLang keeps one draft length although adaptive steps were asked for; "" where they run or were not.
+
+    `args` holds what was given: SGLang notes only elsewhere, and on its log, that it changed its mind."""
+    if not getattr(args, "speculative_adaptive", False) or _adaptive(worker):
+        return ""
+    try:
+        from sglang.srt.speculative.adaptive_spec_params import adaptive_unsupported_reason
+
+        return str(adaptive_unsupported_reason(args) or f"{type(worker).__name__} has no adaptive steps")
+    except Exception as error:
+        return f"its reason could not be read ({type(error).__name__})"
+
+
+def _adaptive(worker: Any) -> bool:
+    """Whether the draft length is adapted: the outer worker has a controller for it, or the inner one."""
+    owners = (worker, getattr(worker, "_draft_worker", None))
+    return any(getattr(owner, "adaptive_controller", None) is not None for owner in owners)
+
+
+def _weight(model: Any) -> Any:
+    return getattr(getattr(model, "lm_head", None), "weight", None)
+
+
+def _tied(model: Any) -> bool:
+    config = getattr(model, "config", None)
+    text = getattr(config, "text_config", None)
+    return bool(getattr(config, "tie_word_embeddings", False) or getattr(text, "tie_word_embeddings", False))
 
 
 def memory(scheduler: Any) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""In a process of its own: what the plugin registers.   usage: python -m tests.sglang.plugin_report [VERSION|drafts]"""
+"""In a process of its own: what the plugin registers.   usage: ... plugin_report [VERSION|drafts|drafted]"""
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import logging
+import re
 import sys
 from typing import Any
 
@@ -24,7 +26,21 @@ class Kept(logging.Handler):
         self.lines.append(record.getMessage())
 
 
+def unknown() -> list[str]:
+    """Architectures of DRAFTED whose draft SGLang does not name where it looks for one."""
+    from sglang.srt.configs import model_config
+
+    from spark_chat.recipe.sglang_profile import DRAFTED
+
+    source = inspect.getsource(model_config.ModelConfig._config_draft_model)
+    known = set(re.findall(r'"(\w+)"', source)) | set(model_config.MIMO_V2_MODEL_ARCHS)
+    return sorted(DRAFTED - known)
+
+
 def main() -> None:
+    if sys.argv[1:] == ["drafted"]:
+        print("RESULT " + json.dumps({"unknown": unknown()}))
+        return
     from spark_chat.sglang_plugin import hooks, shared_head, version
 
     asked = sys.argv[1] if len(sys.argv) > 1 else ""

@@ -55,6 +55,17 @@ def test_the_published_baseline_is_there_for_comparison() -> None:
     ("config", "reasons"),
     [
         (stand_in.COMMON, set()),
+        ({"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", "n_routed_experts": 256,
+          "num_nextn_predict_layers": 1, "quantization_config": {"quant_method": "fp8"}}, {"humming"}),
+        ({"architectures": ["GlmMoeDsaForCausalLM"], "model_type": "glm_moe_dsa", "n_routed_experts": 256,
+          "num_nextn_predict_layers": 1, "tie_word_embeddings": False}, {"humming"}),
+        ({"architectures": ["MiMoV2FlashForCausalLM"], "model_type": "mimo_v2_flash", "n_routed_experts": 256,
+          "num_nextn_predict_layers": 1, "quantization_config": {"quant_method": "fp8", "store_dtype": "mxfp4"}},
+         set()),
+        ({"architectures": ["NobodysForCausalLM"], "num_local_experts": 8, "num_nextn_predict_layers": 1},
+         {"humming", "mtp"}),
+        ({"architectures": ["Qwen3_5ForConditionalGeneration"], "model_type": "qwen3_5",
+          "text_config": {"mtp_num_hidden_layers": 1, "tie_word_embeddings": True}}, {"humming", "fp8_head"}),
         ({"model_type": "llama", "tie_word_embeddings": True}, {"humming", "fp8_head", "mtp"}),
         ({"model_type": "glm4_moe", "n_routed_experts": 128, "num_nextn_predict_layers": 1}, {"humming"}),
         ({"model_type": "qwen3_5", "text_config": {"num_experts": 64, "mtp_num_hidden_layers": 1}}, {"humming"}),
@@ -67,6 +78,50 @@ def test_other_models_get_a_reason_where_an_optimization_does_not_apply(
 ) -> None:
     full = config if config is not stand_in.COMMON else config | stand_in.SHAPES["full"]
     assert set(sglang_profile.unavailable(checkpoint.parsed(full))) == reasons
+
+
+def checkpoint_with(folder: Path, config: dict[str, Any], weights: dict[str, str]) -> checkpoint.Checkpoint | None:
+    """A folder whose one shard has a header alone: `weights` name -> type."""
+    header = json.dumps({name: {"dtype": kind, "shape": [1], "data_offsets": [0, 1]} for name, kind in weights.items()})
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header.encode())
+    index = {"weight_map": {name: "model.safetensors" for name in weights}}
+    (folder / checkpoint.INDEX).write_text(json.dumps(index))
+    (folder / "config.json").write_text(json.dumps(config))
+    return checkpoint.read(str(folder))
+
+
+@pytest.mark.parametrize(("kind", "packed"), [("I8", True), ("F4", True), ("F8_E4M3", False)])
+def test_deepseek_v4_has_its_experts_form_in_the_weights_alone(tmp_path: Path, kind: str, packed: bool) -> None:
+    config = {"architectures": ["DeepseekV4ForCausalLM"], "model_type": "deepseek_v4", "n_routed_experts": 8}
+    found = checkpoint_with(tmp_path, config, {"layers.3.ffn.experts.0.w1.weight": kind})
+    assert found is not None and found.mxfp4_experts is packed
+
+
+def test_a_draft_that_only_the_weights_name_is_found(tmp_path: Path) -> None:
+    config = {"architectures": ["Qwen3NextForCausalLM"], "model_type": "qwen3_next", "num_experts": 512}
+    found = checkpoint_with(tmp_path, config, {"model.norm.weight": "BF16", "mtp.norm.weight": "BF16"})
+    assert set(sglang_profile.unavailable(found)) == {"humming"}
+    found = checkpoint_with(tmp_path, config, {"model.norm.weight": "BF16"})
+    assert set(sglang_profile.unavailable(found)) == {"humming", "mtp"}
+
+
+def test_a_broken_index_is_left_to_the_engine(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "deepseek_v4"}))
+    for text in ("", "[]", '{"weight_map": {"a.experts.0.w1.weight": "gone"}}', '{"weight_map": {}}'):
+        (tmp_path / checkpoint.INDEX).write_text(text)
+        assert checkpoint.read(str(tmp_path)) is not None
+
+
+def test_a_seed_that_sglang_would_not_heed_is_said(tmp_path: Path) -> None:
+    seeded = replace(Settings(), sampling=replace(Settings().sampling, seed=7))
+    heeded = replace(seeded, engine=replace(seeded.engine, args={sglang_profile.SEED_HEEDED: True}))
+    said = [sglang_profile.profile(each, SPARK, ModelRef("Ling", str(tmp_path))).notes
+            for each in (Settings(), seeded, heeded)]  # fmt: skip
+    assert said == [(), (sglang_profile.SEED_NOTE,), ()]
+
+
+def test_sglang_loads_a_draft_of_every_architecture_that_is_said_to_have_one(script: Script) -> None:
+    assert script("tests.sglang.plugin_report", "drafted")["unknown"] == []
 
 
 def recipes(folder: Path) -> dict[str, dict[str, Any]]:

@@ -82,5 +82,14 @@ def test_a_draft_that_can_not_be_trusted_is_no_proof(change: dict[str, Any]) -> 
     assert proofs(changed(**change), ALL)["mtp"].active is False
 
 
+def test_a_tied_heads_weight_is_all_there_is_to_share() -> None:
+    assert proofs(changed(draft__head_is_target=False, draft__tied=True), ALL)["mtp"].active is True
+
+
+def test_adaptive_steps_that_sglang_refuses_are_said() -> None:
+    proof = proofs(changed(draft__adaptive_refused="enable_pdmux=True is not supported"), ALL)["mtp"]
+    assert proof.active and "drafts 3 tokens" in proof.reason and "enable_pdmux" in proof.reason
+
+
 def test_a_model_without_experts_has_nothing_for_humming() -> None:
     assert proofs(changed(experts=[]), ALL)["humming"].unavailable
