@@ -1,7 +1,7 @@
 """What the transcript costs: CPU time for each update while an answer streams, early and late in it, and what a
 resize, a theme change and a focus change cost in a long conversation.
 
-    python -m benchmarks.transcript [--json] [--tokens 64000]
+    python -m benchmarks.transcript [--json] [--tokens 64000] [--rounds 3]
 
 Times are of the process's own CPU in milliseconds, so another load on the machine disturbs them little; compare the
 ratios. One update carries five tokens of four characters, as at 100 tok/s with 20 updates a second.
@@ -26,6 +26,7 @@ TOKEN = 4
 """Characters of a token."""
 UPDATE = 5 * TOKEN
 MEASURED = 1_000 * TOKEN
+PACE = view.PERIOD, view.SHARE
 FILLED = 4_000
 """Characters that fill the screen: before, lines are added and none scrolls, which is cheaper."""
 
@@ -96,6 +97,25 @@ async def _stream(transcript: Transcript, id: str, text: str) -> tuple[float, fl
     return statistics.fmean(costs), costs[int(len(costs) * 0.95)], costs[-1]
 
 
+async def _waits(transcript: Transcript, id: str, text: str) -> float:
+    """95th centile of the milliseconds that a key would wait for the loop, at 300 tok/s and the product's pace."""
+    delays: list[float] = []
+
+    async def probe() -> None:
+        while True:
+            start = time.perf_counter()
+            await asyncio.sleep(0.005)
+            delays.append((time.perf_counter() - start - 0.005) * 1000)
+
+    probing = asyncio.create_task(probe())
+    for chunk in _chunks(text, UPDATE):
+        transcript.append(id, chunk)
+        await asyncio.sleep(5 / 300)
+    probing.cancel()
+    delays.sort()
+    return delays[int(len(delays) * 0.95)]
+
+
 async def _idle() -> float:
     before = time.process_time()
     for _ in range(40):
@@ -103,28 +123,38 @@ async def _idle() -> float:
     return (time.process_time() - before) * 1000 / 40
 
 
-async def _shape(make: Any, tokens: int) -> dict[str, float]:
+async def _shape(make: Any, tokens: int, rounds: int) -> dict[str, float]:
     app = Host()
+    text = make(tokens * TOKEN + MEASURED)
+    late_from = tokens * TOKEN - MEASURED
+    early, late = [], []
     async with app.run_test(size=(120, 40)):
         transcript = app.query_one(Transcript)
         idle = await _idle()
-        text = make(tokens * TOKEN)
-        transcript.add_answer("early", "model")
-        transcript.append("early", text[:FILLED])
-        await _settle(transcript)
-        await _stream(transcript, "early", text[FILLED : FILLED + MEASURED // 10])  # warms imports and caches
-        early = await _stream(transcript, "early", text[FILLED + MEASURED // 10 : FILLED + MEASURED])
-        transcript.clear()
-        transcript.add_answer("late", "model")
-        for chunk in _chunks(text[: tokens * TOKEN - MEASURED], 20_000):
-            transcript.append("late", chunk)
+        for number in range(rounds + 1):
+            transcript.clear()
+            transcript.add_answer(f"early{number}", "model")
+            transcript.append(f"early{number}", text[:FILLED])
             await _settle(transcript)
-        late = await _stream(transcript, "late", text[tokens * TOKEN - MEASURED : tokens * TOKEN])
-        transcript.finish("late", "the end")
-        await _settle(transcript)
+            cost = await _stream(transcript, f"early{number}", text[FILLED : FILLED + MEASURED])
+            if number == 0:
+                continue  # this one warmed imports and caches
+            early.append(cost)
+            transcript.clear()
+            transcript.add_answer(f"late{number}", "model")
+            for chunk in _chunks(text[:late_from], 20_000):
+                transcript.append(f"late{number}", chunk)
+                await _settle(transcript)
+            late.append(await _stream(transcript, f"late{number}", text[late_from : late_from + MEASURED]))
+        pace = view.PERIOD, view.SHARE
+        view.PERIOD, view.SHARE = PACE
+        waits = await _waits(transcript, f"late{rounds}", text[late_from : late_from + MEASURED])
+        view.PERIOD, view.SHARE = pace
+    early_ms, late_ms = statistics.median(cost[0] for cost in early), statistics.median(cost[0] for cost in late)
     return {
-        "idle_ms": idle, "early_ms": early[0], "late_ms": late[0], "early_p95_ms": early[1], "late_p95_ms": late[1],
-        "late_max_ms": late[2], "ratio": late[0] / early[0],
+        "idle_ms": idle, "early_ms": early_ms, "late_ms": late_ms, "ratio": late_ms / early_ms,
+        "late_p95_ms": statistics.median(cost[1] for cost in late), "late_max_ms": max(cost[2] for cost in late),
+        "key_waits_p95_ms": waits,
     }  # fmt: skip
 
 
@@ -176,20 +206,21 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--tokens", type=int, default=64_000)
     parser.add_argument("--messages", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=3, help="the ratio is of medians over so many")
     parser.add_argument("--only", default="", help="shapes whose name has this in it")
     asked = parser.parse_args()
     view.PERIOD, view.SHARE = 0.0, 1000.0
     chosen = {name: make for name, make in SHAPES.items() if asked.only in name}
-    streams = {name: asyncio.run(_shape(make, asked.tokens)) for name, make in chosen.items()}
+    streams = {name: asyncio.run(_shape(make, asked.tokens, asked.rounds)) for name, make in chosen.items()}
     long = asyncio.run(_long(asked.messages))
     if asked.json:
         print(json.dumps({"streams": streams, "long": long}, indent=2))
         return
     print(f"CPU ms of an update of 5 tokens; late: at {asked.tokens:,} tokens\n")
-    print(f"{'':20}{'idle':>8}{'1k':>8}{'late':>8}{'ratio':>8}{'p95':>8}{'max':>8}")
+    print(f"{'':20}{'idle':>8}{'1k':>8}{'late':>8}{'ratio':>8}{'p95':>8}{'max':>8}{'key p95':>9}")
     for name, costs in streams.items():
         figures = (costs[key] for key in ("idle_ms", "early_ms", "late_ms", "ratio", "late_p95_ms", "late_max_ms"))
-        print(f"{name:20}" + "".join(f"{figure:8.2f}" for figure in figures))
+        print(f"{name:20}" + "".join(f"{figure:8.2f}" for figure in figures) + f"{costs['key_waits_p95_ms']:9.2f}")
     print(f"\nCPU ms with {asked.messages:,} messages\n")
     for name, cost in long.items():
         print(f"{name.removesuffix('_ms'):20}{cost:8.1f}")
