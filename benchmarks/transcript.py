@@ -20,6 +20,7 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.events import AppBlur, AppFocus
 
+from spark_chat.tui.garbage import collect_seldom
 from spark_chat.tui.transcript import Restored, Transcript, view
 
 TOKEN = 4
@@ -130,6 +131,7 @@ async def _shape(make: Any, tokens: int, rounds: int) -> dict[str, float]:
     early, late = [], []
     async with app.run_test(size=(120, 40)):
         transcript = app.query_one(Transcript)
+        collect_seldom()  # as the app does
         idle = await _idle()
         for number in range(rounds + 1):
             transcript.clear()

@@ -55,8 +55,9 @@ def _command_table() -> type[Provider]:
 def _collect_garbage() -> None:
     """From here on, where the command line put it off; what the start made stays, and is not searched again."""
     if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
+        from spark_chat.tui.garbage import collect_seldom
+
+        collect_seldom()
 
 
 class SparkApp(CopyingApp[int]):
