@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from spark_chat.engine.protocol import Failed, Turn
 
 
+TOO_LONG = "too long for the context"
+"""The reason of a prompt that did not fit."""
+
+
 class Stage(Enum):
     """How far an exchange is. STOPPED and FAILED keep what had come."""
 
@@ -61,14 +65,24 @@ class Exchange:
     reasoning: Gathered = field(default_factory=Gathered)
     numbers: AnswerNumbers | None = None
     failure: Failed | None = None
+    reason: str = ""
+    """Why it failed, in a sentence; kept with the conversation."""
+    reading: float | None = None
+    """How much of the prompt was read, 0..1, before the first token; None where the engine does not tell."""
     engine_figures: dict[str, object] = field(default_factory=dict)
     began: bool = False
     """Whether the engine ever began to answer it."""
+
+    @property
+    def unseen(self) -> bool:
+        """Whether it is over and goes along with no later prompt: there is no answer to it."""
+        return self.stage.over and not str(self.answer).strip()
 
     def end(self, numbers: AnswerNumbers, failure: Failed | None) -> None:
         """The answer is over, with these numbers."""
         self.numbers, self.failure = numbers, failure
         if failure is not None:
+            self.reason = TOO_LONG if failure.code == "overflow" else failure.what
             self.stage = Stage.FAILED
         else:
             self.stage = Stage.STOPPED if numbers.finish == "abort" else Stage.DONE
@@ -103,7 +117,7 @@ class Conversation:
     def sent_before(self, exchange: Exchange) -> list[Exchange]:
         """The earlier exchanges whose turns go along with `exchange`'s prompt: those with an answer, cut off or not."""
         end = self.exchanges.index(exchange)
-        return [item for item in self.exchanges[self.first_sent : end] if item.answer and str(item.answer).strip()]
+        return [item for item in self.exchanges[self.first_sent : end] if str(item.answer).strip()]
 
     def turns(self, exchange: Exchange, system_prompt: str = "") -> list[Turn]:
         """What the model gets for `exchange`: the system prompt, the turns before, the prompt. No old reasoning."""

@@ -44,13 +44,18 @@ class Keeping:
         state = states.get(exchange.stage, "failed")
         if exchange.id in self._started:
             self._started.discard(exchange.id)
-            self._journal.finish(answer_id(exchange), state, exchange.numbers, {"model": exchange.model})
+            self._journal.finish(answer_id(exchange), state, exchange.numbers, _about(exchange))
         else:
             self._journal.finish(exchange.id, state, conversation=self._conversation.id)
 
     def draft(self, text: str) -> None:
         """What stands in the composer."""
         self._journal.draft(self._conversation.id, text)
+
+
+def _about(exchange: Exchange) -> dict[str, str]:
+    about = {"model": exchange.model}
+    return {**about, "reason": exchange.reason} if exchange.reason else about
 
 
 def restored(kept: Kept) -> Conversation:
@@ -68,6 +73,7 @@ def restored(kept: Kept) -> Conversation:
             stages = {"done": Stage.DONE, "failed": Stage.FAILED}
             exchange.stage, exchange.began = stages.get(message.state, Stage.STOPPED), True
             exchange.model = str(message.settings.get("model", ""))
+            exchange.reason = str(message.settings.get("reason", ""))
             exchange.numbers = numbers(message.numbers)
     return conversation
 

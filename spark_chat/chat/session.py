@@ -91,6 +91,11 @@ class Session:
         """Whether there is something to stop: an answer that runs or a prompt that waits."""
         return self._running is not None or bool(self.conversation.waiting)
 
+    @property
+    def answering(self) -> Exchange | None:
+        """The exchange that is being answered."""
+        return self._running if self._running is not None and self._running.stage is Stage.ANSWERING else None
+
     # ------------------------------------------------------------------ what a person does
 
     def send(self, text: str) -> Exchange:
@@ -162,7 +167,7 @@ class Session:
 
     def _ask_again(self, exchange: Exchange) -> None:
         """Ask a prompt that was too long once more."""
-        exchange.stage, exchange.failure, exchange.numbers = Stage.QUEUED, None, None
+        exchange.stage, exchange.failure, exchange.numbers, exchange.reason = Stage.QUEUED, None, None, ""
         self._typed[exchange.id] = self._clock()
         self._overflowed(None)
         self.view.staged(exchange)
@@ -230,7 +235,7 @@ class Session:
         self._begun(exchange)
         exchange.answer.add(piece.text)
         exchange.reasoning.add(piece.reasoning)
-        exchange.numbers = piece.numbers
+        exchange.numbers, exchange.reading = piece.numbers, piece.reading
         if self.keeper:
             self.keeper.piece(exchange, piece.text, piece.reasoning)
         self.view.piece(exchange, piece.text, piece.reasoning, piece.numbers)

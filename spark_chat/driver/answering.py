@@ -22,7 +22,7 @@ class Answering:
         self._meter.feed(event)
         numbers = self._meter.numbers
         if isinstance(event, Delta):
-            return Piece(self.prompt.id, event.text, event.reasoning, numbers())
+            return Piece(self.prompt.id, event.text, event.reasoning, numbers(), event.reading)
         if isinstance(event, Done):
             return Answered(
                 self.prompt.id, numbers(), settings_used=self.prompt.settings_used(),

@@ -60,12 +60,14 @@ class Changed:
 
 @dataclass(frozen=True)
 class Piece:
-    """Text of the answer `id` came; `numbers` so far."""
+    """Text of the answer `id` came; `numbers` so far. `reading`: how much of the prompt was read, 0..1, while there is
+    no token yet and the engine tells."""
 
     id: str
     text: str
     reasoning: str
     numbers: AnswerNumbers
+    reading: float | None = None
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,10 @@ class LlamaEngine:
                 pieces: list[Piece] = []
                 for moment, chunk in await call.chunks():
                     piece = answer.take(chunk, moment)
-                    if piece is not None:
+                    if piece is not None and piece.counts.tokens:
                         pieces.append(piece)
+                    elif piece is not None:
+                        yield answer.delta([piece])  # the prompt is being read
                 for group in merged(pieces, first):
                     yield answer.delta(group)
                 first = first and not pieces

@@ -64,6 +64,7 @@ class Answer:
     _seen_text: bool = False
     _seen_any: bool = False
     _prompt_tokens: int | None = None
+    _reading: float | None = None
 
     def __post_init__(self) -> None:
         self._splitter = ReasoningSplitter(self.opened)
@@ -79,6 +80,9 @@ class Answer:
         progress = chunk.get("prompt_progress")
         if progress:
             self._prompt_tokens = progress.get("total")
+            if self._prompt_tokens and not self.steps.ids:
+                self._reading = min(1.0, progress.get("processed", 0) / self._prompt_tokens)
+                return Piece("", "", self.steps.counts(), None, time)
         choice: dict[str, Any] = next(iter(chunk.get("choices") or ()), {})
         delta = choice.get("delta") or {}
         thought, text = self._splitter.feed(delta.get("content") or "")
@@ -135,6 +139,7 @@ class Answer:
             draft_length=last.draft_length,
             prompt_tokens=cached + int(self.timings.get("prompt_n", 0)) or None,
             cached_tokens=cached,
+            reading=None if counts.tokens else self._reading,
             time=last.time,
         )
 

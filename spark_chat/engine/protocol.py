@@ -182,6 +182,8 @@ class Delta(Event, frozen=True, kw_only=True):
     """Of the whole prompt, cached ones counted in, where the engine knows them before the end: so that the context
     in use is right while an answer runs, and after one that failed."""
     cached_tokens: int | None = None
+    reading: float | None = None
+    """How much of the prompt was read, 0..1, while there is no token yet; where the engine tells."""
     time: float
 
 

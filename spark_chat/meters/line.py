@@ -34,6 +34,12 @@ def answer_parts(numbers: AnswerNumbers) -> list[str]:
     return parts
 
 
+def known_parts(numbers: AnswerNumbers) -> list[str]:
+    """Those of `answer_parts` that have a value: for an answer that did not come to an end of its own."""
+    absent = (f"{units.NONE} tok/s", f"TTFT {units.NONE}", f"TPOT {units.NONE}", f"accept {units.NONE}")
+    return [part for part in answer_parts(numbers) if part not in absent] if numbers.tokens else []
+
+
 def accept_part(numbers: AnswerNumbers) -> str:
     """`accept 1.83 (117 steps)`, or `accept -` without speculation."""
     if numbers.accept_length is None or numbers.verify_steps is None:

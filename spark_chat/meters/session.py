@@ -70,7 +70,8 @@ class SessionMeter:
                 usage.completion_tokens, min(usage.prefill_tokens, usage.completion_tokens),
                 usage.verify_steps or 0, usage.accepted_drafts or 0, usage.proposed_drafts,
             )  # fmt: skip
-            self._context_used = usage.prompt_tokens + usage.completion_tokens
+            if usage.completion_tokens:  # stopped before its first token, the prompt may be half read
+                self._context_used = usage.prompt_tokens + usage.completion_tokens
             self._close_answer()
         elif isinstance(event, Failed):
             self._close_answer()
@@ -80,7 +81,7 @@ class SessionMeter:
             self._draft_length = event.draft_length
         if event.prompt_tokens is not None:
             self._prompt_tokens = event.prompt_tokens
-        if self._prompt_tokens is not None:
+        if self._prompt_tokens is not None and event.tokens:
             self._context_used = self._prompt_tokens + event.tokens
         self._now = _Tally(
             event.tokens, min(1, event.tokens), event.verify_steps or 0, event.accepted_drafts or 0,

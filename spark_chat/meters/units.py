@@ -47,6 +47,13 @@ def count(value: int | None) -> str:
     return f"{scaled:.1f}{unit}" if scaled < 9.95 else f"{scaled:,.0f}{unit}"
 
 
+def text_size(count: int) -> str:
+    """The length of a text, in bytes of UTF-8, as a person counts it: 812 B, 3.4 kB, 1.0 MB (k = 1,000)."""
+    if count < 1_000:
+        return f"{count} B"
+    return f"{count / 1_000:.1f} kB" if count < 999_950 else f"{count / 1_000_000:.1f} MB"
+
+
 def size(value: int | None) -> str:
     """Bytes in binary units: 812 B, 93.8 MiB, 66.2 GiB."""
     if value is None:

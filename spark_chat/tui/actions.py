@@ -6,9 +6,14 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from spark_chat.tui import commands
+from spark_chat.tui.quitting import AGAIN_WITHIN_S
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
+
+
+def _prompts(count: int) -> str:
+    return f"{count} prompt{'' if count == 1 else 's'}"
 
 
 class Actions:
@@ -16,11 +21,13 @@ class Actions:
 
     def __init__(self, app: SparkApp) -> None:
         self._app = app
+        self._stopped_at = -AGAIN_WITHIN_S
 
     def do(self, name: str, argument: str = "") -> None:
         """Do what the command `name` of the table says."""
         command = commands.find(name)
         if command is not None:
+            self._app.chat.view.take_down("said")
             deed = getattr(self, f"action_{command.action}")
             deed(argument) if command.argument else deed()
 
@@ -36,11 +43,24 @@ class Actions:
             app.say(f"{prompts} in the conversation that you left, and will be sent when you /resume it.")
 
     def action_stop(self) -> None:
-        self._app.session.stop()
+        """Stop what runs. Prompts that wait follow at once, so a second time within 2 s takes those back too."""
+        app, now = self._app, self._app.clock()
+        session, again = app.session, now - self._stopped_at <= AGAIN_WITHIN_S
+        self._stopped_at = now
+        taken = session.clear_queue() if again else 0
+        running = session.answering
+        if running is not None:
+            app.chat.view.stopping(running)
+        session.stop()
+        left = len(session.conversation.waiting)
+        if taken:
+            app.say(f"{_prompts(taken)} taken back, not sent; the up key recalls.")
+        elif left:
+            app.say(f"{_prompts(left)} more will follow: esc again takes all back, as /clear-queue does.")
 
     def action_clear_queue(self) -> None:
         count = self._app.session.clear_queue()
-        self._app.say(f"{count} taken back; the up key recalls them." if count else "Nothing waits.")
+        self._app.say(f"{_prompts(count)} taken back, not sent; the up key recalls." if count else "Nothing waits.")
 
     def action_think(self, argument: str) -> None:
         session = self._app.session
@@ -54,7 +74,8 @@ class Actions:
         )
 
     def action_fold(self) -> None:
-        self._app.chat.view.toggle_reasoning()
+        if not self._app.chat.view.toggle_reasoning():
+            self._app.say("There is nothing to fold: no answer here has reasoning.")
 
     def action_copy(self, argument: str) -> None:
         text = self._app.chat.view.text_to_copy(argument)

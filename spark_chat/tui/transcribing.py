@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spark_chat.chat.conversation import Conversation, Exchange, Stage
+from spark_chat.chat.conversation import TOO_LONG, Conversation, Exchange, Stage
 from spark_chat.meters import units
-from spark_chat.meters.line import answer_line
+from spark_chat.meters.line import answer_line, known_parts
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.tui.transcript import Restored
+from spark_chat.tui.transcript.entry import QUEUED
 
 if TYPE_CHECKING:
     from spark_chat.engine.protocol import Failed
+
+
+UNSEEN = "not answered: no part of what the model sees"
 
 
 def short_name(model: str) -> str:
@@ -31,15 +35,35 @@ def thought_note(numbers: AnswerNumbers | None) -> str:
 
 
 def end_line(exchange: Exchange) -> str:
-    """The numbers that stay under an answer. How it ended, where not by itself, the transcript says with a mark."""
-    numbers, failure = exchange.numbers, exchange.failure
-    if failure is not None and failure.code == "overflow":
-        return "too long for the context"
-    if numbers is None or (numbers.tokens == 0 and exchange.stage in (Stage.FAILED, Stage.STOPPED)):
-        return ""
+    """The numbers that stay under an answer, why it failed, and whether the model goes on seeing it. How it ended,
+    where not by itself, the transcript says with a mark."""
+    numbers = exchange.numbers
     if exchange.stage in (Stage.FAILED, Stage.STOPPED):
-        numbers = replace(numbers, finish=None)
-    return answer_line(numbers, " · ")
+        parts = known_parts(replace(numbers, finish=None)) if numbers is not None else []
+        if exchange.reason:
+            parts.append(exchange.reason.rstrip("."))
+    else:
+        parts = [answer_line(numbers, " · ")] if numbers is not None else []
+    if exchange.unseen and exchange.reason != TOO_LONG:
+        parts.append(UNSEEN)
+    return " · ".join(parts)
+
+
+def waiting_mark(ready: bool) -> str:
+    """What stands under a prompt that waits. `ready`: the engine is up, so that others are before it."""
+    return QUEUED if ready else "… queued: sent when the engine is ready"
+
+
+def reading_note(exchange: Exchange) -> str:
+    """How far the reading of the prompt is, ` · 42 %`; empty where the engine does not tell."""
+    return "" if exchange.reading is None else f" · {exchange.reading:.0%}"
+
+
+def unsent_mark(exchange: Exchange) -> str:
+    """What stands under a prompt whose turn never came."""
+    if exchange.stage is Stage.FAILED:
+        return "✗ failed: not sent"
+    return "■ not sent; the up key brings it back"
 
 
 def transcript_state(exchange: Exchange) -> str:
@@ -56,7 +80,7 @@ def entries_of(conversation: Conversation) -> Iterator[Restored]:
     """A conversation read back."""
     for exchange in conversation:
         yield Restored("prompt", exchange.id, exchange.prompt, state=exchange.stage.value)
-        if exchange.answer or exchange.reasoning:
+        if exchange.began:
             yield Restored(
                 "answer", exchange.id, str(exchange.answer), short_name(exchange.model), str(exchange.reasoning),
                 thought_note(exchange.numbers), end_line(exchange), transcript_state(exchange),

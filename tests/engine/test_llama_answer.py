@@ -61,6 +61,17 @@ def test_stopped_before_the_first_id() -> None:
     assert (done.usage.completion_tokens, done.usage.prefill_tokens, done.usage.prompt_tokens) == (0, 0, 77)
 
 
+def test_the_reading_of_the_prompt_is_told_until_the_first_id() -> None:
+    answer = Answer("a", speculative=False)
+    progress = {"total": 80, "cache": 0, "processed": 20, "time_ms": 3}
+    piece = answer.take({**chunk(), "prompt_progress": progress}, 1.0)
+    assert piece is not None
+    delta = answer.delta([piece])
+    assert (delta.tokens, delta.text, delta.reading) == (0, "", 0.25)
+    first = answer.take(chunk("x", 1), 2.0)
+    assert first is not None and answer.delta([first]).reading is None
+
+
 def test_stopped_inside_a_step_counts_what_came() -> None:
     drafts = {"draft_n": 8, "draft_n_accepted": 6}
     usage = run([chunk("a", 1), chunk("b", 2, timings=drafts), chunk("c", 3, timings={**drafts, "predicted_ms": 16.0})],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spark_chat.meters import units
 from spark_chat.meters.definitions import DEFINITIONS, definition, markdown
-from spark_chat.meters.line import answer_line
+from spark_chat.meters.line import answer_line, known_parts
 from spark_chat.meters.numbers import AnswerNumbers
 
 FULL = AnswerNumbers(
@@ -33,6 +33,11 @@ def test_what_is_not_known_is_a_dash() -> None:
 )
 def test_an_end_before_the_end_is_said(finish: str, said: str) -> None:
     assert answer_line(AnswerNumbers(tokens=3, finish=finish)).endswith(f", {said}")
+
+
+def test_an_answer_cut_short_leaves_out_what_has_no_value() -> None:
+    assert known_parts(AnswerNumbers(tokens=1, ttft_s=0.08)) == ["1 tok", "TTFT 0.08 s"]
+    assert known_parts(AnswerNumbers()) == []
 
 
 def test_cold_and_a_long_wait_are_said() -> None:

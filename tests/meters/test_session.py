@@ -83,6 +83,10 @@ def test_context_used_is_the_last_turns() -> None:
     assert session.context_used == 27
     session.feed(Started(id="b", time=3.0))
     session.feed(Delta(id="b", tokens=1, time=4.0))
+    session.feed(Delta(id="b", tokens=0, prompt_tokens=900, reading=0.5, time=3.0))
+    assert session.context_used == 27, "a prompt that is being read holds nothing yet"
+    session.feed(Done(id="b", finish="abort", usage=Usage(prompt_tokens=900, cached_tokens=0, completion_tokens=0),
+                      time=4.0))  # fmt: skip
     assert session.context_used == 27, "an engine that does not tell the prompt early leaves the last figure"
 
 

@@ -75,7 +75,7 @@ async def test_marks_of_a_prompt_and_an_answer() -> None:
         transcript.add_prompt("one", "first", queued=True)
         await settle(pilot)
         assert "queued" in shown(transcript)
-        transcript.set_queued("one", False)
+        transcript.set_mark("one", "")
         transcript.add_answer("one", "Ling")
         await settle(pilot)
         assert "queued" not in shown(transcript) and "…" in shown(transcript)
@@ -117,7 +117,7 @@ async def test_a_long_prompt_is_folded_and_opens() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         app.transcript.add_prompt("p", "\n".join(f"line {n}" for n in range(5000)))
         await settle(pilot)
-        assert "▸ 5,000 lines · 48.9 KB" in shown(app.transcript) and "line 40" not in shown(app.transcript)
+        assert "▸ 5,000 lines · 48.9 kB" in shown(app.transcript) and "line 40" not in shown(app.transcript)
         row = next(y for y, line in enumerate(screen(app.transcript)) if "▸" in line)
         await pilot.click(Transcript, offset=(14, row))
         await settle(pilot)

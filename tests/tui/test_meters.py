@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_chat.driver.snapshot import Snapshot
+from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.engine.protocol import Ready, Statistics
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.tui.widgets.meters import Readings, Trail, bars, meters_text, readings
@@ -52,10 +52,10 @@ def test_bars_are_one_a_value(values: list[float], width: int) -> None:
 
 def test_readings_are_live_while_an_answer_comes_and_the_whole_answers_after() -> None:
     ready = Ready(engine="llama.cpp", version="1", model="m", context=8192, proofs={}, time=0.0)
-    snapshot = Snapshot(ready=ready, statistics=Statistics(memory_bytes=5, time=0.0), context_used=50)
+    snapshot = Snapshot(phase=Phase.READY, ready=ready, statistics=Statistics(memory_bytes=5, time=0.0))
     live = AnswerNumbers(tokens=30, prompt_tokens=100, live_tok_s=140.0, decode_tok_s=120.0, accept_length=1.5)
-    during = readings(snapshot, live, (Trail(), Trail()), 0, 7)
+    during = readings(snapshot, live, (Trail(), Trail()), 0, 7, 50)
     assert (during.tok_s, during.accept, during.context_used) == (140.0, 1.5, 130)
     over = AnswerNumbers(tokens=30, prompt_tokens=100, live_tok_s=140.0, decode_tok_s=120.0, finish="stop")
-    after = readings(snapshot, over, (Trail(), Trail()), 0, 7)
+    after = readings(snapshot, over, (Trail(), Trail()), 0, 7, 50)
     assert (after.tok_s, after.accept, after.context_used, after.memory_all) == (120.0, None, 50, 7)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from spark_chat.tui.composer.pastes import fits_inline, lines, size
+from spark_chat.meters.units import text_size
+from spark_chat.tui.composer.pastes import fits_inline, lines
 
 _FIRST, _LAST = 0x100000, 0x10FFFC
 _CLOSE = "\U0010fffd"
@@ -59,7 +60,7 @@ class Chips:
 
 def label(text: str) -> str:
     count = lines(text)
-    return f" pasted {size(len(text.encode('utf-8', 'replace')))} · {count:,} line{'' if count == 1 else 's'}"
+    return f" pasted {text_size(len(text.encode('utf-8', 'replace')))} · {count:,} line{'' if count == 1 else 's'}"
 
 
 def spans(line: str) -> list[Span]:

@@ -38,10 +38,3 @@ def fits_inline(text: str) -> bool:
 def lines(text: str) -> int:
     """Lines of `text`; a line end at its end begins no further one."""
     return text.count("\n") + (not text.endswith("\n"))
-
-
-def size(count: int) -> str:
-    """`count` bytes in words: 12 B, 3.4 kB, 1.0 MB."""
-    if count < 1_000:
-        return f"{count} B"
-    return f"{count / 1_000:.1f} kB" if count < 999_950 else f"{count / 1_000_000:.1f} MB"

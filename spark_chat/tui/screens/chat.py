@@ -117,7 +117,7 @@ class ChatScreen(Screen[None]):
         event.stop()
         event.prevent_default()
         if wish is Wish.STOP:
-            self.spark.session.stop()
+            self.spark.run_command("stop")
         elif wish is Wish.WARN:
             self.view.say(HINT, AGAIN_WITHIN_S)
         elif wish is Wish.QUIT:
@@ -163,6 +163,7 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
+        self.view.take_down("said")
         self.spark.session.send(event.text)
         self.spark.opening.begun()
 

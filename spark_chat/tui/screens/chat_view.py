@@ -10,21 +10,26 @@ from textual.timer import Timer
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.session import Overflow
-from spark_chat.driver.snapshot import Snapshot
+from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 from spark_chat.tui import notices
+from spark_chat.tui.screens.gauges import Gauges
 from spark_chat.tui.transcribing import (
     end_line,
     entries_of,
     failure_text,
+    reading_note,
     short_name,
     thought_note,
     transcript_state,
+    unsent_mark,
+    waiting_mark,
 )
 from spark_chat.tui.transcript import Transcript
+from spark_chat.tui.transcript.entry import QUEUED
 from spark_chat.tui.widgets.header import Header, Title
-from spark_chat.tui.widgets.meters import Meters, Trail, readings
+from spark_chat.tui.widgets.meters import Meters
 from spark_chat.tui.widgets.notice import Notice, NoticePanel
 from spark_chat.tui.widgets.proof import About, ProofPanel
 
@@ -32,9 +37,8 @@ if TYPE_CHECKING:
     from spark_chat.tui.lab.chart import Chart
     from spark_chat.tui.screens.chat import ChatScreen
 
-LIVE_EVERY_S = 0.25
-"""The meters follow an answer at this step; faster can't be read and costs the engine's cores."""
-
+READING_EVERY_S = 1.0
+"""The seconds of a prompt that is being read go on at this step."""
 
 SAID_FOR_S = 6.0
 """A sentence that goes away by itself does so after this long."""
@@ -56,9 +60,8 @@ class ChatView:
         self._own: dict[str, Notice] = {}
         self._dismissed: set[str] = set()
         self._overflow: Overflow | None = None
-        self._numbers: AnswerNumbers | None = None
-        self._trails = (Trail(), Trail())
-        self._live_at = 0.0
+        self._gauges = Gauges()
+        self._reading: Timer | None = None
         self.proof: ProofPanel | None = None
         """The panel that is open on a badge."""
         self._engine_figures: Mapping[str, object] = {}
@@ -75,50 +78,79 @@ class ChatView:
 
     def asked(self, exchange: Exchange) -> None:
         self._transcript.add_prompt(exchange.id, exchange.prompt, queued=True)
+        self._mark_waiting()
         self._show_meters()
         self.show_notices()
 
     def staged(self, exchange: Exchange) -> None:
-        self._transcript.set_queued(exchange.id, exchange.stage is Stage.QUEUED)
+        self._transcript.set_mark(exchange.id, QUEUED if exchange.stage is Stage.QUEUED else "")
         if exchange.stage is Stage.ANSWERING:
             self._transcript.add_answer(exchange.id, short_name(exchange.model))
-            self._numbers = None
-            for trail in self._trails:
-                trail.clear()
+            self._gauges.begin()
+            self._read(exchange)
             if self._chart is not None:
                 self._chart.clear()
         self._show_meters()
 
     def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None:
+        if not numbers.tokens and not text and not reasoning:
+            return  # the prompt is being read: the status tells how far it is
+        if self._reading is not None:
+            self._end_reading(exchange)
         self._transcript.append(exchange.id, text, reasoning, thought_note(numbers))
-        self._numbers = numbers
         if self._screen.spark.accessible:
-            return
-        now = self._screen.spark.clock()
-        if now - self._live_at >= LIVE_EVERY_S:
-            self._live_at = now
-            self._trails[0].add(numbers.live_tok_s)
-            self._trails[1].add(numbers.live_accept_length)
+            self._gauges.numbers = numbers
+        elif self._gauges.piece(numbers, self._screen.spark.clock()):
             if self._chart is not None:
                 self._chart.add(numbers.live_tok_s, numbers.live_accept_length)
             self._show_meters()
 
     def ended(self, exchange: Exchange) -> None:
-        self._transcript.set_queued(exchange.id, False)
+        self._transcript.set_mark(exchange.id, "" if exchange.began else unsent_mark(exchange))
         if exchange.engine_figures:
             self._engine_figures = exchange.engine_figures
         if exchange.began:
             line, note = end_line(exchange), thought_note(exchange.numbers)
             self._transcript.finish(exchange.id, line, transcript_state(exchange), note)
-            self._numbers = exchange.numbers
-        elif exchange.stage is Stage.STOPPED:
-            self._transcript.add_notice("info", "Taken back, not sent. The up key brings it back.")
+            self._end_reading(exchange)
+            self._gauges.numbers = exchange.numbers
         if exchange.failure is not None and exchange.failure.code != "overflow":
             self._transcript.add_notice("error", failure_text(exchange.failure))
         self._show_meters()
         self.show_notices()
 
+    def stopping(self, exchange: Exchange) -> None:
+        """The engine was told to stop: it may take a moment, such as the rest of a batch of the prompt."""
+        self._end_reading(exchange)
+        self._transcript.set_status(exchange.id, "stopping…")
+
+    def _read(self, exchange: Exchange) -> None:
+        """The engine reads the prompt: for a long one that takes a while, and looks like nothing at all."""
+        since = self._screen.spark.clock()
+        self._end_reading(exchange)
+        self._reading = self._screen.set_interval(READING_EVERY_S, lambda: self.tell_reading(exchange, since))
+
+    def tell_reading(self, exchange: Exchange, since: float) -> None:
+        """Say how long the prompt has been read, from `since` (seconds), and how far the reading is where that is
+        known."""
+        seconds = int(self._screen.spark.clock() - since)
+        status = "reading the prompt" if self._screen.spark.accessible else f"reading the prompt · {seconds} s"
+        self._transcript.set_status(exchange.id, status + reading_note(exchange))
+
+    def _end_reading(self, exchange: Exchange) -> None:
+        if self._reading is not None:
+            self._reading.stop()
+            self._reading = None
+        self._transcript.set_status(exchange.id, "")
+
+    def _mark_waiting(self) -> None:
+        session = self._screen.spark.session
+        for exchange in session.conversation.waiting:
+            self._transcript.set_mark(exchange.id, waiting_mark(session.snapshot.phase is Phase.READY))
+
     def changed(self, snapshot: Snapshot) -> None:
+        self._gauges.changed(snapshot, self._screen.spark.session.conversation)
+        self._mark_waiting()
         self._show_header()
         self._show_meters()
         self.show_notices()
@@ -134,7 +166,8 @@ class ChatView:
         self._transcript.clear()
         self._transcript.restore(entries_of(conversation))
         self._transcript.follow_end()
-        self._numbers = None
+        self._gauges.restored(conversation)
+        self._mark_waiting()
         self._show_meters()
         self.show_notices()
 
@@ -168,8 +201,9 @@ class ChatView:
         self._chart = Chart()
         self._screen.mount(self._chart, before="#meters")
 
-    def toggle_reasoning(self) -> None:
-        self._transcript.toggle_reasoning()
+    def toggle_reasoning(self) -> bool:
+        """Open or fold the last thought; False where there is none."""
+        return self._transcript.toggle_reasoning()
 
     def text_to_copy(self, what: str) -> str | None:
         """The last answer, all of the conversation, or the last answer's code; None for another word."""
@@ -199,8 +233,7 @@ class ChatView:
     def _show_meters(self) -> None:
         session = self._screen.spark.session
         queue = len(session.conversation.waiting)
-        shown = readings(session.snapshot, self._numbers, self._trails, queue, self.memory_all)
-        self._screen.query_one(Meters).show(shown)
+        self._screen.query_one(Meters).show(self._gauges.readings(queue, self.memory_all))
 
     @property
     def proof_shown(self) -> str | None:

@@ -41,6 +41,7 @@ class Answer(Entry):
         self._reasoning: list[str] = []
         self._note = ""
         self._line = ""
+        self._status = ""
         self._pending: deque[str] = deque()
         self._splitter: BlockSplitter | None = BlockSplitter()
         self._tail = Tail()
@@ -78,9 +79,18 @@ class Answer(Entry):
 
     def finish(self, line: str, state: str, note: str) -> None:
         """Nothing more comes."""
-        self.state, self._line = state, line
+        self.state, self._line, self._status = state, line, ""
         self._note = note or self._note
         self._thought_new = True
+
+    def set_status(self, status: str) -> bool:
+        """Show below what came what it does now; whether anything changed."""
+        if status == self._status or self.state is not None:
+            return False
+        self._status = status
+        if self.built:
+            self._show_tail()
+        return True
 
     @property
     def waits(self) -> bool:
@@ -139,10 +149,13 @@ class Answer(Entry):
         self._tail_at += len(closed)
 
     def _show_tail(self) -> None:
-        pieces: list[Piece] = list(self._tail.pieces)
+        pieces: list[Piece] = [*self._tail.pieces, *self._status_pieces()]
         if not pieces and not self.slots[: self._tail_at]:
             pieces = [Plain("…", role="faint")]
         self.put(self._tail_at, len(self.slots), pieces)
+
+    def _status_pieces(self) -> list[Piece]:
+        return [Plain(self._status, role="faint")] if self._status else []
 
     def _show_growth(self, changed: int, start: int, tail: Tail) -> None:
         """The pieces of `tail`, which begin at slot `start`, have changed from number `changed` on."""
@@ -152,7 +165,7 @@ class Answer(Entry):
             self.grown(at)
             changed, at = changed + 1, at + 1
         if tail is self._tail:
-            self.put(at, len(slots), tail.pieces[changed:])
+            self.put(at, len(slots), [*tail.pieces[changed:], *self._status_pieces()])
         else:
             self.put(at, self._thought_slots, tail.pieces[changed:])
             self._move_tail(at + len(tail.pieces) - changed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spark_chat.meters import units
 from spark_chat.text.clean import clean
 from spark_chat.text.outline import plain_pieces
 from spark_chat.text.palette import Palette
@@ -16,6 +17,7 @@ from spark_chat.tui.transcript.slot import Closed, Slot
 FOLDED_OVER = 40
 """Lines of a prompt that is shown whole; a longer one shows its first lines and says how much more there is."""
 FOLDED_TO = 12
+QUEUED = "… queued: sent when its turn comes"
 FOLDED_CHARACTERS = 8_000
 
 
@@ -125,7 +127,8 @@ class Prompt(Entry):
     def __init__(self, id: str, text: str, queued: bool, label: str = "you") -> None:
         super().__init__(id, label)
         self._raw = text
-        self.queued = queued
+        self.mark = QUEUED if queued else ""
+        """What stands under it: that it waits, or was not sent."""
 
     @property
     def raw(self) -> str:
@@ -141,18 +144,18 @@ class Prompt(Entry):
         pieces: list[Piece] = []
         if long:
             lines = text.count("\n") + 1
-            size = f"{lines:,} lines · {_size(len(text.encode('utf-8', 'replace')))}"
+            size = f"{lines:,} lines · {units.text_size(len(text.encode('utf-8', 'replace')))}"
             if not self.opened:
                 text = "\n".join(text[:FOLDED_CHARACTERS].split("\n", FOLDED_TO)[:FOLDED_TO])[: FOLDED_CHARACTERS // 4]
             pieces.append(Fold(f"{'▾' if self.opened else '▸'} {size}"))
         pieces = [*plain_pieces(text), *pieces]
-        if self.queued:
-            pieces.append(Plain("○ queued: sent when its turn comes", role="muted"))
+        if self.mark:
+            pieces.append(Plain(self.mark, role="muted"))
         self.put(0, len(self.slots), pieces or [Plain(" ")])
 
-    def set_queued(self, queued: bool) -> None:
-        """Show or take away the mark."""
-        self.queued = queued
+    def set_mark(self, mark: str) -> None:
+        """Show a line under it, or take it away."""
+        self.mark = mark
         if self.built:
             self.build()
 
@@ -189,11 +192,3 @@ class Fold(Plain):
 
     def __init__(self, text: str) -> None:
         super().__init__(text, role="fold")
-
-
-def _size(count: int) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1000 or unit == "MB":
-            return f"{count:.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
-        count = count / 1000  # type: ignore[assignment]
-    return ""

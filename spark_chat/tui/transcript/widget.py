@@ -46,10 +46,18 @@ class Transcript(View):
         self._document.add(Prompt(id, text, queued))
         self.follow_end() if self.follow else self._wake()
 
-    def set_queued(self, id: str, queued: bool) -> None:
-        """Mark a prompt as waiting, or no longer. An unknown id does nothing."""
-        if found := self._document.find(Prompt, id):
-            found[1].set_queued(queued)
+    def set_mark(self, id: str, mark: str) -> None:
+        """What stands under a prompt: that it waits, or was not sent; "" for nothing. An unknown id does nothing."""
+        found = self._document.find(Prompt, id)
+        if found and found[1].mark != mark:
+            found[1].set_mark(mark)
+            self._document.changed(found[0])
+            self._wake()
+
+    def set_status(self, id: str, status: str) -> None:
+        """What an answer does that shows no text: read the prompt, stop. Gone with its end."""
+        found = self._document.find(Answer, id)
+        if found and found[1].set_status(status):
             self._document.changed(found[0])
             self._wake()
 
@@ -102,12 +110,13 @@ class Transcript(View):
         self._following = self.follow
         self._wake()
 
-    def toggle_reasoning(self, id: str | None = None) -> None:
-        """Open or close what an answer thought; None: the last answer's that thought anything."""
+    def toggle_reasoning(self, id: str | None = None) -> bool:
+        """Open or close what an answer thought; None: the last answer's that thought anything. False: nothing is."""
         for at in reversed(range(len(self._document.entries))):
             entry = self._document.entries[at]
             if isinstance(entry, Answer) and (id is None or entry.id == id) and self._toggle(at):
-                return
+                return True
+        return False
 
     def plain_text(self, id: str) -> str:
         """The answer's text as it came, uncleaned; the prompt's where there is no answer; "" for an unknown id."""

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
 
-from spark_chat.driver.snapshot import Snapshot
+from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.meters import units
 from spark_chat.meters.numbers import AnswerNumbers
 
@@ -27,7 +27,7 @@ class Readings:
     accept: float | None = None
     tok_s_trail: tuple[float, ...] = ()
     accept_trail: tuple[float, ...] = ()
-    context_used: int = 0
+    context_used: int | None = None
     context: int | None = None
     memory: int | None = None
     """Bytes held by the worker."""
@@ -110,17 +110,22 @@ def _line(found: list[Part], gap: str) -> Content:
 
 
 def readings(
-    snapshot: Snapshot, numbers: AnswerNumbers | None, trails: tuple[Trail, Trail], queue: int, memory_all: int | None
+    snapshot: Snapshot,
+    numbers: AnswerNumbers | None,
+    trails: tuple[Trail, Trail],
+    queue: int,
+    memory_all: int | None,
+    used: int | None,
 ) -> Readings:
-    """What the meters show of the engine and of the answer that runs or ran last."""
+    """What the meters show of the engine and of the answer that runs or ran last. `used`: tokens that the
+    conversation holds of the context."""
     live = numbers is not None and numbers.finish is None
     speed = accept = None
     if numbers is not None:
         speed = numbers.live_tok_s if live and numbers.live_tok_s is not None else numbers.decode_tok_s
         accept = numbers.live_accept_length if live and numbers.live_accept_length else numbers.accept_length
     statistics = snapshot.statistics
-    used = snapshot.context_used
-    if live and numbers is not None and numbers.prompt_tokens is not None:
+    if live and numbers is not None and numbers.prompt_tokens is not None and numbers.tokens:
         used = numbers.prompt_tokens + numbers.tokens
     return Readings(
         tok_s=speed,
@@ -128,7 +133,7 @@ def readings(
         tok_s_trail=tuple(trails[0]),
         accept_trail=tuple(trails[1]),
         context_used=used,
-        context=snapshot.ready.context if snapshot.ready else None,
+        context=snapshot.ready.context if snapshot.ready and snapshot.phase is Phase.READY else None,
         memory=statistics.memory_bytes if statistics else None,
         memory_all=memory_all,
         gpu=statistics.gpu_bytes if statistics else None,
