@@ -56,9 +56,13 @@ def gone(badges: tuple[Badge, ...], why: str) -> tuple[Badge, ...]:
 
 def stopped(badges: tuple[Badge, ...]) -> tuple[Badge, ...]:
     """Once the engine was stopped for what was not seen: those that were seen say so."""
-    reason = "It was seen at work, but the engine was stopped."
+    reasons = {
+        State.ACTIVE: "It was seen at work, but the engine was stopped.",
+        State.STARTING: "It was set up, but the engine was stopped.",
+    }
     return tuple(
-        replace(badge, state=State.FAILED, reason=reason) if badge.state is State.ACTIVE else badge for badge in badges
+        replace(badge, state=State.FAILED, reason=reasons[badge.state], word="") if badge.state in reasons else badge
+        for badge in badges
     )
 
 

@@ -48,7 +48,7 @@ def _mtp(command: Load, planned: Plan, model: GgufFacts, lines: list[str], reada
     if not readable:
         return Proof(active=None, kind=planned.kind, reason="The engine's log could not be read.", facts=facts)
     if named and taken:
-        return Proof(active=True, kind=kind or ", ".join(named), facts=facts)
+        return Proof(active=True, awaits_draft=True, kind=kind or ", ".join(named), facts=facts)
     if not command.optimizations.get("mtp", False):
         return Proof(active=False, reason="It was not asked for, and the server set up no drafting.", facts=facts)
     why = llama_log.speculation_error(lines) or "the server's log names no drafting"

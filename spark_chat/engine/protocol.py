@@ -50,12 +50,14 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
 
     `active`: seen at work (True), seen absent (False), or not to be told from here (None).
     `kind`: what runs, where one badge covers several things ("MTP", "n-gram").
+    `awaits_draft`: set up as far as can be told now; its first draft, once counted, shows it at work.
     `unavailable`: there is nothing in this model that it could work on, so its absence is no failure.
     `reason`: a sentence, always given where `active` is not True.
     `facts`: what was read to tell, by name; values are JSON.
     """
 
     active: bool | None
+    awaits_draft: bool = False
     unavailable: bool = False
     kind: str = ""
     reason: str = ""

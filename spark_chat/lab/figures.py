@@ -22,13 +22,15 @@ def settings_json(settings: Settings) -> dict[str, Any]:
 
 
 def badge_json(badge: Badge) -> dict[str, Any]:
-    """One optimization. `proof` holds what the engine read and what the meters counted."""
+    """One optimization. `kind`: what drafts, "MTP" or "n-gram", as the engine said; null elsewhere. `proof`: what the
+    engine read and what the meters counted."""
     proof = dict(badge.proof)
     if badge.counters:
         proof["counters"] = dict(badge.counters)
     return {
         "requested": badge.requested,
         "state": badge.state.value,
+        "kind": badge.proof.get("kind"),
         "pending": badge.pending,
         "reason": badge.warning or badge.reason,
         "proof": proof,

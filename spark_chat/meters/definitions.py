@@ -67,8 +67,9 @@ DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         "accept_length", "accept", "tok/step",
         "Accept length: (tokens - tokens that the prefill gave, normally 1) / verify steps. Tokens cut off by a stop "
-        "or by max_tokens are not counted. On llama.cpp a step without a draft is a step. None without speculation. "
-        "An engine's own figure may count otherwise (SGLang's spec_accept_length counts the prefill's token); it "
+        "or by max_tokens are not counted. On llama.cpp a step without a draft is a step, so an answer without any "
+        "draft has 1.00 and its line says \"no drafts\". None without speculation. An engine's own figure may count "
+        "otherwise (SGLang's spec_accept_length counts the prefill's token); it "
         "stands beside this one in the proof.",
     ),
     Definition(
@@ -77,7 +78,8 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         "verify_steps", "steps", "steps",
-        "Runs of the model that checked drafts, over the answer.",
+        "Verify steps: runs of the model after the prefill, over the answer. Each checks the drafts that it was given; "
+        "on llama.cpp a step without a draft is a step. None without speculation.",
     ),
     Definition(
         "accepted_drafts", "accepted", "tok",

@@ -41,11 +41,13 @@ def known_parts(numbers: AnswerNumbers) -> list[str]:
 
 
 def accept_part(numbers: AnswerNumbers) -> str:
-    """`accept 1.83 (117 steps)`, or `accept -` without speculation."""
+    """`accept 1.83 (117 steps)`; `accept 1.00 (117 steps, no drafts)` where none was made; `accept -` without
+    speculation."""
     if numbers.accept_length is None or numbers.verify_steps is None:
         return f"accept {units.NONE}"
     steps = "1 step" if numbers.verify_steps == 1 else f"{numbers.verify_steps:,} steps"
-    return f"accept {units.accept(numbers.accept_length)} ({steps})"
+    drafted = numbers.proposed_drafts is None or numbers.proposed_drafts > 0 or (numbers.accepted_drafts or 0) > 0
+    return f"accept {units.accept(numbers.accept_length)} ({steps}{'' if drafted else ', no drafts'})"
 
 
 def answer_line(numbers: AnswerNumbers, separator: str = ", ") -> str:

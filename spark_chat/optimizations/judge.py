@@ -3,7 +3,8 @@
 The rules, first match wins:
 1. It can't run here, or the engine found nothing in the model that it could work on: UNAVAILABLE with the reason,
    asked for or not; but seen at work all the same, FAILED.
-2. Asked for and seen at work: ACTIVE. Asked for and not seen: FAILED with the reason.
+2. Asked for and seen at work: ACTIVE; set up but with its first draft to come: STARTING, until that was counted.
+   Asked for and not seen: FAILED with the reason.
 3. Not asked for and seen at work: FAILED, since off means off. Not asked for and not seen: OFF.
 """
 

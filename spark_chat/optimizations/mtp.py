@@ -25,6 +25,8 @@ ENOUGH_STEPS = 64
 """Verify steps before anything is said of the accept length."""
 USELESS_BELOW = 1.05
 """Accept length under which drafting gives nothing."""
+NO_DRAFT = "no draft yet"
+"""What the badge reads until the first draft was counted, where only a counter shows it at work."""
 
 
 class Mtp:
@@ -70,7 +72,10 @@ class Mtp:
         seen = proof is not None and proof.active is True
         # Without a word on what drafts, a running drafter is not called MTP.
         label = kind or ("drafts" if seen else OWN)
-        return judged(self.name, label, requested, unavailable, proof)
+        badge = judged(self.name, label, requested, unavailable, proof)
+        if badge.state is State.ACTIVE and proof is not None and proof.awaits_draft:
+            return replace(badge, state=State.STARTING, word=NO_DRAFT, reason=_none_so_far(label))
+        return badge
 
     def watch(self, badge: Badge, counters: Counters) -> Badge:
         drafted = max(counters.proposed_drafts or 0, counters.accepted_drafts)
@@ -78,21 +83,24 @@ class Mtp:
             return replace(
                 badge, state=State.FAILED, reason=f"Drafting was switched off, yet {drafted:,} drafts were made."
             )
-        if badge.state is not State.ACTIVE:
+        if badge.state is State.STARTING and badge.proof.get("active") is True and drafted > 0:
+            badge = replace(badge, state=State.ACTIVE, word="", reason="")
+        waits = badge.state is State.STARTING and badge.word == NO_DRAFT
+        if badge.state is not State.ACTIVE and not waits:
             return badge
         badge = replace(badge, counters=_shown(counters), warning="")
         if badge.label == NGRAM:
             return _note_on_ngrams(badge, counters)
         if counters.tokens >= ENOUGH_STEPS and counters.verify_steps == 0:
             return replace(
-                badge, state=State.FAILED,
+                badge, state=State.FAILED, word="",
                 reason=f"{counters.tokens:,} tokens came and not one verify step ran: nothing is drafted.",
             )  # fmt: skip
         if counters.verify_steps < ENOUGH_STEPS:
             return badge
         if counters.proposed_drafts == 0 and counters.accepted_drafts == 0:
             return replace(
-                badge, state=State.FAILED,
+                badge, state=State.FAILED, word="",
                 reason=f"Not one draft was made in {counters.verify_steps:,} verify steps.",
             )  # fmt: skip
         if counters.accept_length is not None and counters.accept_length < USELESS_BELOW:
@@ -108,14 +116,28 @@ def _useless(accept_length: float, steps: int) -> str:
     )
 
 
+def _none_so_far(label: str) -> str:
+    if label == NGRAM:
+        return "It is set up, and no draft was made so far: nothing repeats yet."
+    return "It is set up, and no draft was made so far: the first answer shows it at work."
+
+
 def _note_on_ngrams(badge: Badge, counters: Counters) -> Badge:
+    if not counters.proposed_drafts and not counters.accepted_drafts:
+        return replace(badge, reason=_none_so_far(NGRAM))
     little = (
         counters.verify_steps >= ENOUGH_STEPS
         and counters.accept_length is not None
         and counters.accept_length < USELESS_BELOW
     )
-    note = "Little repeats in this text, so n-grams find few drafts that hold. That is no fault." if little else ""
-    return replace(badge, reason=note)
+    if not little:
+        return replace(badge, reason="")
+    proposed = "?" if counters.proposed_drafts is None else f"{counters.proposed_drafts:,}"
+    return replace(
+        badge,
+        reason=f"Of {proposed} draft tokens {counters.accepted_drafts:,} held: little repeats in this text. "
+        "That is no fault.",
+    )
 
 
 def _shown(counters: Counters) -> dict[str, Any]:

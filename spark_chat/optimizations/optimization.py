@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class State(Enum):
-    """What runs. The mark tells them apart without colour."""
+    """What runs. The mark tells them apart without colour. STARTING: not seen at work yet, and nothing is wrong."""
 
     ACTIVE = "ACTIVE"
     OFF = "OFF"
@@ -50,6 +50,8 @@ class Badge:
     requested: bool
     reason: str = ""
     warning: str = ""
+    word: str = ""
+    """What it reads in place of its state's word, where that says more."""
     pending: str | None = None
     proof: Mapping[str, Any] = field(default_factory=dict)
     counters: Mapping[str, Any] = field(default_factory=dict)

@@ -52,7 +52,7 @@ async def test_the_record_has_the_shape_that_others_read() -> None:
     assert record["settings"]["sampling.seed"] == 7 and record["settings"]["optimizations.mtp"] is True
     assert set(record["optimizations"]) == {"humming", "fp8_head", "mtp"}
     for entry in record["optimizations"].values():
-        assert set(entry) == {"requested", "state", "pending", "reason", "proof"}
+        assert set(entry) == {"requested", "state", "kind", "pending", "reason", "proof"}
     assert record["optimizations"]["humming"] == {
         "requested": True, "state": "UNAVAILABLE", "pending": None, "reason": "needs SGLang on an NVIDIA GPU",
         "proof": {"active": False},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +44,12 @@ def test_cold_and_a_long_wait_are_said() -> None:
     line = answer_line(AnswerNumbers(tokens=3, waited_s=2.13, cold=True), separator=" · ")
     assert " · waited 2.13 s · cold" in line
     assert "waited" not in answer_line(AnswerNumbers(tokens=3, waited_s=0.1))
+
+
+def test_an_answer_without_any_draft_says_so() -> None:
+    none = replace(FULL, accept_length=1.0, verify_steps=213, proposed_drafts=0, accepted_drafts=0)
+    assert answer_line(none).endswith("accept 1.00 (213 steps, no drafts)")
+    assert answer_line(replace(none, proposed_drafts=4)).endswith("accept 1.00 (213 steps)")
 
 
 def test_one_step_is_one_step() -> None:

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_chat.driver.board import failed, stopped
 from spark_chat.engine.protocol import Proof
+from spark_chat.lab.figures import badge_json
 from spark_chat.machine import Gpu, Machine
 from spark_chat.meters.numbers import Counters
 from spark_chat.optimizations.fp8_head import SWITCH
@@ -28,6 +30,7 @@ proofs = st.one_of(
         Proof,
         active=st.sampled_from([True, False, None]),
         kind=st.sampled_from(["", "MTP", "n-gram"]),
+        awaits_draft=st.booleans(),
         reason=st.sampled_from(["", "The layer has no scales."]),
     ),
 )
@@ -49,6 +52,9 @@ def test_the_rules_of_every_badge(
     seen = proof is not None and proof.active is True
     if badge.state is State.ACTIVE:
         assert requested and seen and unavailable is None
+        assert item.name != "mtp" or not (proof and proof.awaits_draft), "no draft was counted"
+    elif badge.state is State.STARTING:
+        assert requested and seen and unavailable is None and proof and proof.awaits_draft and badge.word
     elif badge.state is State.OFF:
         assert not requested and not seen and unavailable is None
     elif badge.state is State.UNAVAILABLE:
@@ -57,7 +63,8 @@ def test_the_rules_of_every_badge(
         assert badge.state is State.FAILED and badge.reason.endswith(".")
         assert requested != seen or unavailable is not None
     after = item.watch(badge, counted)
-    assert after.state is not State.ACTIVE or badge.state is State.ACTIVE, "counters never prove one on"
+    if after.state is State.ACTIVE and badge.state is not State.ACTIVE:
+        assert badge.state is State.STARTING and (counted.proposed_drafts or counted.accepted_drafts)
     assert item.watch(after, counted) == after
 
 
@@ -124,8 +131,31 @@ def test_useless_drafts_of_its_own_are_a_warning() -> None:
 def test_ngrams_only_note_that_little_repeats() -> None:
     badge = watched("n-gram", tokens=200, verify_steps=199, accept_length=1.0, proposed_drafts=0)
     assert (badge.state, badge.warning) == (State.ACTIVE, "")
-    assert badge.reason.startswith("Little repeats")
-    assert watched("n-gram", tokens=9, verify_steps=8, accept_length=1.0).reason == ""
+    assert badge.reason.endswith("no draft was made so far: nothing repeats yet.")
+    refused = watched("n-gram", tokens=200, verify_steps=197, accepted_drafts=2, accept_length=1.01, proposed_drafts=9)
+    assert refused.reason.startswith("Of 9 draft tokens 2 held: little repeats")
+    assert watched("n-gram", tokens=9, verify_steps=8, accept_length=1.0, proposed_drafts=9).reason == ""
+
+
+@pytest.mark.parametrize("kind", ["n-gram", "MTP"])
+def test_no_green_before_the_first_draft_was_counted(kind: str) -> None:
+    mtp = optimization("mtp")
+    loaded = mtp.judge(True, None, Proof(active=True, awaits_draft=True, kind=kind))
+    assert (loaded.state, loaded.word, loaded.label) == (State.STARTING, "no draft yet", kind)
+    assert "no draft was made so far" in loaded.reason
+    still = mtp.watch(loaded, Counters(tokens=40, verify_steps=39, proposed_drafts=0, accept_length=1.0))
+    assert (still.state, still.word, still.counters["proposed_drafts"]) == (State.STARTING, "no draft yet", 0)
+    assert badge_json(still)["kind"] == kind and badge_json(still)["state"] == "STARTING"
+    seen = mtp.watch(still, Counters(tokens=41, verify_steps=39, proposed_drafts=3, accept_length=1.02))
+    assert (seen.state, seen.word, seen.reason) == (State.ACTIVE, "", "")
+    gone = not_running(loaded, "The engine is not running.")
+    assert (gone.state, gone.word) == (State.FAILED, "")
+
+
+def test_a_draft_that_is_to_come_is_nothing_that_strict_refuses() -> None:
+    loaded = optimization("mtp").judge(True, None, Proof(active=True, awaits_draft=True, kind="n-gram"))
+    assert failed((loaded,)) == ""
+    assert stopped((loaded,))[0].state is State.FAILED
 
 
 def test_mtp_that_drafts_nothing_has_failed() -> None:

@@ -45,7 +45,8 @@ def worker_of(app: PtyApp) -> psutil.Process | None:
 
 
 def ready(app: PtyApp) -> None:
-    app.wait_for(lambda: ("● n-gram" in app.text or "○ MTP" in app.text) and "Starting the engine" not in app.text)
+    up = re.compile("[●…] n-gram|○ MTP")
+    app.wait_for(lambda: up.search(app.text) and "Starting the engine" not in app.text)
 
 
 def ask(app: PtyApp, prompt: str, answers: int) -> None:
@@ -88,7 +89,7 @@ def test_a_restart_with_mtp_off_and_on_keeps_the_conversation(model: Path) -> No
     with chat(model) as app:
         ask(app, "My name is Ada. Say hello.", 1)
         ready(app)
-        for badge, turns in (("○ MTP", 2), ("● n-gram", 3)):
+        for badge, turns in (("○ MTP", 2), ("… n-gram", 3)):
             before = worker_of(app)
             app.send("/settings\r")
             app.wait_for("takes effect")

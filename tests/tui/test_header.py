@@ -15,6 +15,12 @@ from tests.tui.fake_driver import badges
 FULL = Title("SmolLM2-135M-Instruct.Q4_1", "llama.cpp b9999", "CPU")
 
 
+def test_a_badge_without_a_draft_says_that_in_place_of_starting() -> None:
+    badge = Badge("mtp", "n-gram", State.STARTING, True, word="no draft yet")
+    assert badge_text(badge, WORD) == "… n-gram no draft yet"
+    assert badge_text(badge, LABEL) == "… n-gram"
+
+
 @pytest.mark.parametrize("detail", [WORD, LABEL, SHORT])
 def test_states_are_told_apart_without_colour(detail: str) -> None:
     texts = {badge_text(Badge("mtp", "MTP", state, True), detail) for state in State}

@@ -36,7 +36,7 @@ STATES = {
     State.OFF: "not asked for",
     State.UNAVAILABLE: "cannot run here; the badge says why",
     State.FAILED: "asked for, and not at work; the badge says why",
-    State.STARTING: "the engine is coming up",
+    State.STARTING: "the engine is coming up; or drafting is set up, and no draft was counted yet",
 }
 
 

@@ -29,7 +29,7 @@ def badge_text(badge: Badge, detail: str) -> str:
         return f"{mark}{label[:1]}{'!' if badge.warning else ''}{'→' if pending else ''}"
     text = f"{mark} {label}"
     if detail == WORD or badge.state in LOUD:
-        text += f" {badge.state.value.lower()}"
+        text += f" {badge.word or badge.state.value.lower()}"
     if badge.warning:
         text += " !"
     if pending:

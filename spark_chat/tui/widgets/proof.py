@@ -57,7 +57,8 @@ def proof_rows(badge: Badge, about: About) -> list[tuple[str, str]]:
     """(name, text) of each thing known, in order; nothing is left out for being inconvenient."""
     asked = "on" if badge.requested else "off"
     rows = [("asked for", f"{asked}; {badge.pending}" if badge.pending else asked)]
-    rows.append(("runs", f"{badge.state.mark} {badge.state.value}"))
+    word = f" ({badge.word})" if badge.word else ""
+    rows.append(("runs", f"{badge.state.mark} {badge.state.value}{word}"))
     if badge.reason:
         rows.append(("because", badge.reason))
     if badge.warning:
