@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spark_chat.settings.resolve import Resolved
 
 COMMANDS = {
-    "check": ("spark_chat.cli.check:command", "Answer one prompt without the screen; numbers and proofs as JSON."),
+    "check": ("spark_chat.cli.check:command", "Answer one prompt without the screen, with its numbers."),
     "bench": ("spark_chat.cli.bench:command", "Measure prompts under several settings, and compare."),
     "doctor": ("spark_chat.cli.doctor:command", "Say what this machine has and lacks, and what to do."),
     "pull": ("spark_chat.cli.pull:command", "Fetch a model, or go on fetching it; or register one that is here."),
@@ -55,7 +55,9 @@ def main(
     overrides.take(config, sets, model=model, engine=engine, theme=theme, no_history="yes" if no_history else None)
     if context.invoked_subcommand is not None:
         return None
-    resolved = with_file(overrides.resolved())
+    resolved = overrides.resolved()
+    if overrides.config is None or (resolved.file is not None and resolved.file.exists):
+        resolved = with_file(resolved)  # a file that --config names and that is not there may be a slip of the pen
     gc.disable()  # a start makes no garbage worth a search: a tenth of its time; on again once the screen is drawn
     code: object = import_module("spark_chat.tui.app").run(resolved)
     return code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -51,7 +51,13 @@ class Overrides:
         from spark_chat.settings.resolve import Flag, resolve
 
         flags = [Flag(name, key, text) for name, (key, text) in self.flags.items()]
-        found = resolve(self.sets, path=self.path(), flags=flags)
+        path = self.path()
+        found = resolve(self.sets, path=path, flags=flags)
+        if path is not None and found.file is not None and not found.file.exists and not found.file.problems:
+            from spark_chat.settings.problem import Problem
+
+            missing = Problem("there is no such file", file=path, instead="defaults are used")
+            found = replace(found, problems=(*found.problems, missing))
         wrong = [problem for problem in found.problems if problem.layer == "command line"]
         if wrong:
             raise click.UsageError("\n".join(str(problem) for problem in wrong))
@@ -122,3 +128,12 @@ def write(text: str) -> None:
 
         text = printable(text)
     click.echo(text.encode("utf-8", "surrogateescape"))
+
+
+def write_answer(text: str) -> None:
+    """A model's text on stdout: as it came, but made harmless where a terminal would obey it."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        from spark_chat.text.clean import clean
+
+        text = clean(text)
+    click.echo(text.encode("utf-8", "replace"))

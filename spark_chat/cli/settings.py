@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shlex
@@ -15,15 +16,28 @@ import click
 
 from spark_chat.cli.completing import keys
 from spark_chat.cli.lazy import BAD_INPUT
-from spark_chat.cli.options import Overrides, narrate, narrate_problems, overridable, write
+from spark_chat.cli.options import Overrides, config_option, narrate, narrate_problems, overridable, write
 from spark_chat.settings.problem import CannotSave, SettingsError, UnknownKey
 from spark_chat.settings.resolve import Resolved, assignment, known_key
 from spark_chat.settings.schema import rows
 from spark_chat.settings.values import literal
 
 
+def _at(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command --config and the click context, with the option taken into it."""
+
+    @functools.wraps(function)
+    def taken(context: click.Context, /, config: str | None, **arguments: Any) -> Any:
+        context.ensure_object(Overrides).take(config, ())
+        return function(context, **arguments)
+
+    found: Callable[..., Any] = config_option(click.pass_context(taken))
+    return found
+
+
 @click.group("settings")
-def command() -> None:
+@_at
+def command(context: click.Context) -> None:
     """Show, change and check the settings."""
 
 
@@ -101,20 +115,38 @@ def get(resolved: Resolved, key: str) -> None:
 @command.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("key", shell_complete=keys)
 @click.argument("value")
-@click.pass_context
+@_at
 def set_(context: click.Context, key: str, value: str) -> None:
     """Change KEY to VALUE in the settings file: that line alone."""
 
     def change() -> dict[str, Any]:
         row, entry, found = assignment(f"{key}={value}")
+        if row.key == "ui.theme":
+            unknown = _unknown_theme(str(found))
+            if unknown:
+                raise SettingsError(unknown)
         return {".".join((row.key, *entry)): found}
 
     _change(context, change)
 
 
+def _unknown_theme(name: str) -> str:
+    """Why a theme of that name can't be used, with those that can; "" where it can."""
+    from textual.theme import BUILTIN_THEMES
+
+    from spark_chat.tui.themes import load
+
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return ""  # saving it has a sentence for that
+    known = {**BUILTIN_THEMES, **load().themes}
+    return "" if name in known else f"There is no theme {name[:60]}. There are {', '.join(sorted(known))}."
+
+
 @command.command()
 @click.argument("key", shell_complete=keys)
-@click.pass_context
+@_at
 def unset(context: click.Context, key: str) -> None:
     """Take KEY out of the settings file, so that its default holds."""
 
@@ -149,7 +181,7 @@ def _change(context: click.Context, change: Callable[[], dict[str, Any]]) -> Non
 
 
 @command.command()
-@click.pass_context
+@_at
 def path(context: click.Context) -> None:
     """Print where the settings file is, or would be."""
     write(str(_file(context.ensure_object(Overrides))))
@@ -164,7 +196,10 @@ def validate(resolved: Resolved) -> int:
 
 def _validated(resolved: Resolved) -> int:
     narrate_problems(resolved)
-    if resolved.problems:
+    theme = _unknown_theme(resolved.settings.ui.theme)
+    if theme:
+        narrate(f"{resolved.origins['ui.theme']}: ui.theme is {resolved.settings.ui.theme}. {theme}")
+    if resolved.problems or theme:
         return BAD_INPUT
     if resolved.file is not None and resolved.file.exists:
         narrate(f"{resolved.path} is fine.")
@@ -174,7 +209,7 @@ def _validated(resolved: Resolved) -> int:
 
 
 @command.command()
-@click.pass_context
+@_at
 def edit(context: click.Context) -> int:
     """Open the settings file in $VISUAL or $EDITOR, and check it after."""
     from spark_chat.settings.template import ensure

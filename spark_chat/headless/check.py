@@ -43,10 +43,13 @@ class Outcome:
 
 class Check:
     """`make`: a driver for a listener. `interrupt()` may be called at any time, also from a signal handler of the
-    event loop: what was measured by then is kept."""
+    event loop: what was measured by then is kept. `numbers`: narrate each run's; else only how far it is, for who
+    prints the numbers at the end."""
 
-    def __init__(self, make: Callable[[Callable[[Update], None]], Driving], narrator: Narrator) -> None:
-        self._narrator = narrator
+    def __init__(
+        self, make: Callable[[Callable[[Update], None]], Driving], narrator: Narrator, numbers: bool = True
+    ) -> None:
+        self._narrator, self._numbers = narrator, numbers
         self._drivers: list[Driving] = []
 
         def keep(listener: Callable[[Update], None]) -> Driving:
@@ -71,7 +74,9 @@ class Check:
                 if run is None:
                     break
                 done.append(run)
-                self._narrator.say(f"run {len(done)} of {runs}: {answer_line(run.numbers)}")
+                said = answer_line(run.numbers) if self._numbers else "done"
+                if self._numbers or runs > 1:
+                    self._narrator.say(f"run {len(done)} of {runs}: {said}")
                 if run.failure is not None:
                     break
             return Outcome(settings, driver.snapshot, tuple(done), asking.interrupted)

@@ -54,15 +54,26 @@ def _median(values: list[float | None]) -> float | None:
 
 def notes(outcome: Outcome) -> list[str]:
     """What a reader of the numbers must know: how the recipe came about, and what makes runs unlike a new prompt."""
-    found = list(outcome.snapshot.recipe.notes) if outcome.snapshot.recipe else []
+    return [*(outcome.snapshot.recipe.notes if outcome.snapshot.recipe else ()), *_learned(outcome)]
+
+
+def _learned(outcome: Outcome) -> list[str]:
     ngram = any(badge.label == NGRAM and badge.state is State.ACTIVE for badge in outcome.snapshot.badges)
-    if ngram and len(outcome.runs) > 1:
-        found.append(LEARNED)
-    return found
+    return [LEARNED] if ngram and len(outcome.runs) > 1 else []
+
+
+def answers(outcome: Outcome) -> list[str]:
+    """What the model wrote, for a person: each text once. Of several, each stands under the runs that gave it."""
+    by_text: dict[str, list[str]] = {}
+    for number, run in enumerate(outcome.runs, 1):
+        by_text.setdefault(run.text, []).append(str(number))
+    if len(by_text) <= 1:
+        return [text.rstrip("\n") for text in by_text if text.strip()]
+    return [f"run{'s' if len(runs) > 1 else ''} {', '.join(runs)}:\n{text.rstrip()}" for text, runs in by_text.items()]
 
 
 def as_lines(outcome: Outcome) -> list[str]:
-    """The same for a person: what ran, its badges, a line a run, the medians."""
+    """The same for a person: what ran, its badges, a line a run, the medians. Notes on the recipe were narrated."""
     snapshot = outcome.snapshot
     lines = []
     if snapshot.ready is not None and snapshot.recipe is not None:
@@ -83,7 +94,7 @@ def as_lines(outcome: Outcome) -> list[str]:
             f"TPOT {units.milliseconds(None if tpot is None else tpot * 1000)}, "
             f"accept {units.accept(middle['accept_length'])}"
         )
-    return [*lines, *notes(outcome)]
+    return [*lines, *_learned(outcome)]
 
 
 def failure_lines(outcome: Outcome) -> list[str]:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from spark_chat.engine.protocol import AnyEvent, Delta, Done, Failed, Started, Timings, Usage
 from spark_chat.meters.numbers import AnswerNumbers
 
+LEAST_PREFILL = 16
+"""Prompt tokens to compute under which their rate says nothing: it is the cost of one call then."""
+
 WINDOW_S = 1.0
 """Width of the live window, seconds."""
 
@@ -166,7 +169,7 @@ class AnswerMeter:
         return accept_length(new.tokens - old.tokens, new.verify_steps - (old.verify_steps or 0))
 
     def _prefill(self, prompt: int | None, cached: int | None, ttft: float | None) -> float | None:
-        if prompt is None:
+        if prompt is None or prompt - (cached or 0) < LEAST_PREFILL:
             return None
         seconds = self._timings.prefill_s if self._timings.prefill_s is not None else ttft
         return None if seconds is None else rate(prompt - (cached or 0), seconds)

@@ -44,7 +44,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         "prefill_tok_s", "prefill", "tok/s",
         "Prompt tokens that had to be computed (cached ones left out), divided by the engine's own prefill time, "
-        "or by TTFT where the engine tells none.",
+        "or by TTFT where the engine tells none. None under 16 such tokens: too few to tell a rate from.",
     ),
     Definition(
         "decode_tok_s", "decode", "tok/s",

@@ -27,6 +27,8 @@ def refusal(environment: Mapping[str, str] = os.environ) -> str | None:
     other = "`spark-chat check` answers one prompt without a screen; it reads a pipe with `spark-chat check -`."
     if not sys.stdin.isatty():
         return f"The chat reads keys, and standard input is not a terminal. {other}"
+    if not sys.stdout.isatty():
+        return f"The chat is a screen, and standard output is not a terminal. {other}"
     if not sys.stderr.isatty():
         return f"The chat is drawn on standard error, and that is not a terminal. {other}"
     if environment.get("TERM") in ("dumb", "unknown"):

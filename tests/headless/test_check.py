@@ -24,11 +24,11 @@ from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Script
 class Bench:
     """A check whose engine is scripted. `on_update` sees every update after the check did."""
 
-    def __init__(self, **script: Any) -> None:
+    def __init__(self, numbers: bool = True, **script: Any) -> None:
         self.engine, self.models = FakeEngine(Script(**script)), FakeModels()
         self.said: list[str] = []
         self.on_update: Callable[[Update], None] = lambda update: None
-        self.check = Check(self._driver, Narrator(self.said.append))
+        self.check = Check(self._driver, Narrator(self.said.append), numbers)
 
     def _driver(self, listener: Callable[[Update], None]) -> Driver:
         def both(update: Update) -> None:
@@ -54,7 +54,8 @@ async def test_the_record_has_the_shape_that_others_read() -> None:
     for entry in record["optimizations"].values():
         assert set(entry) == {"requested", "state", "kind", "pending", "reason", "proof"}
     assert record["optimizations"]["humming"] == {
-        "requested": True, "state": "UNAVAILABLE", "pending": None, "reason": "needs SGLang on an NVIDIA GPU",
+        "requested": True, "state": "UNAVAILABLE", "kind": None, "pending": None,
+            "reason": "needs SGLang on an NVIDIA GPU",
         "proof": {"active": False},
     }  # fmt: skip
     assert record["optimizations"]["mtp"]["proof"]["counters"]["verify_steps"] == 12
@@ -199,6 +200,23 @@ async def test_an_interrupt_while_it_starts() -> None:
     assert report.exit_code(outcome) == report.INTERRUPTED
     assert report.as_json(outcome)["runs"] == []
     assert not bench.engine.alive
+
+
+async def test_the_answer_is_printed_once_and_by_run_where_runs_differ() -> None:
+    outcome = await Bench().run(runs=3)
+    text = outcome.runs[0].text.rstrip("\n")
+    assert text and report.answers(outcome) == [text]
+    other = replace(outcome, runs=(*outcome.runs, replace(outcome.runs[0], text="Another.")))
+    assert report.answers(other) == [f"runs 1, 2, 3:\n{text}", "run 4:\nAnother."]
+    assert report.answers(replace(outcome, runs=())) == []
+
+
+async def test_nothing_is_said_on_both_streams() -> None:
+    bench = Bench(numbers=False)
+    outcome = await bench.run(runs=2)
+    assert "run 2 of 2: done" in bench.said
+    assert not set(bench.said) & set(report.as_lines(outcome))
+    assert not any(" tok/s" in line for line in bench.said)
 
 
 async def test_lines_for_a_person() -> None:

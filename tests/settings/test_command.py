@@ -47,6 +47,39 @@ def test_show_as_json(path: Path) -> None:
     assert "line 3: sampling.top_p is 7" in result.stderr
 
 
+def test_options_may_stand_after_the_subcommand(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    for words in (("set", "--config", str(other), "mtp", "off"), ("set", "top_k", "7", "--config", str(other))):
+        assert call("settings", *words).exit_code == 0
+    assert call("settings", "--config", str(other), "get", "mtp").stdout == "false\n"
+    assert call("settings", "get", "top_k", "--config", str(other)).stdout == "7\n"
+    assert call("settings", "unset", "mtp", "--config", str(other)).exit_code == 0
+    assert call("settings", "path", "--config", str(other)).stdout == f"{other}\n"
+    assert call("settings", "set", "sampling.seed", "-1").exit_code == call("settings", "set", "top_p", "-1").exit_code
+    assert not path.exists() or "mtp = false" not in path.read_text()
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    for words in (("show",), ("get", "mtp"), ("validate",)):
+        result = call("settings", *words, "--config", str(tmp_path / "missing.toml"))
+        assert "missing.toml: there is no such file; defaults are used." in result.stderr
+        assert result.exit_code == (2 if words == ("validate",) else 0)
+    assert list(tmp_path.glob("*.toml")) == []
+
+
+def test_a_theme_that_is_nowhere_is_refused_with_those_there_are(path: Path) -> None:
+    refused = call("settings", "set", "theme", "nosuch")
+    assert refused.exit_code == 2 and "There is no theme nosuch" in refused.stderr and "spark-dark" in refused.stderr
+    assert not path.exists()
+    assert call("settings", "set", "theme", "nord").exit_code == 0
+    write(path, '[ui]\ntheme = "nosuch"\n')
+    checked = call("settings", "validate")
+    assert checked.exit_code == 2 and f"{path}: ui.theme is nosuch" in checked.stderr and "nord" in checked.stderr
+    path.with_name("themes").mkdir()
+    write(path.with_name("themes") / "nosuch.toml", 'primary = "#112233"\n')
+    assert call("settings", "validate").exit_code == 0
+
+
 def test_get(path: Path) -> None:
     write(path, "[ui]\ntheme = 'a b'\n[engine.args]\nn = [1]\n")
     assert call("settings", "get", "ui.theme").stdout == "a b\n"

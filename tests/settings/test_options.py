@@ -70,7 +70,7 @@ def test_the_chat_opens_where_no_file_can_be_made(home: Path, chat: list[Resolve
         (("--modle", "x"), "--model"),
         (("chekc",), "There is no command chekc. Did you mean check?"),
         (("Settings",), "Did you mean settings?"),
-        (("zzzz",), "There are check, doctor"),
+        (("zzzz",), "There are check, "),
         (("x.gguf",), "--model x.gguf"),
         (("settings", "shwo"), "shwo"),
     ],
@@ -139,11 +139,11 @@ def test_a_reader_that_leaves_is_no_error(path: Path) -> None:
 
 
 def test_exit_codes_and_streams_of_the_real_program(path: Path) -> None:
-    fine = process("settings", "set", "ui.theme", "é")
+    fine = process("settings", "set", "engine.model", "é")
     assert (fine.returncode, fine.stdout) == (0, "")
-    shown = process("settings", "get", "ui.theme", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    shown = process("settings", "get", "engine.model", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (shown.returncode, shown.stdout) == (0, "é\n")
-    wrong = process("settings", "set", "ui.theme", b"\xff")  # type: ignore[arg-type]
+    wrong = process("settings", "set", "engine.model", b"\xff")  # type: ignore[arg-type]
     assert wrong.returncode == 2 and "Traceback" not in wrong.stderr
     assert process("settings", "validate", env={**os.environ, "SPARK_CHAT__X": "1"}).returncode == 2
 
