@@ -9,6 +9,8 @@ Rules for a paste without brackets:
   types between two reads, are a paste; it goes on until `QUIET_S` pass without a byte.
 - An Enter at the end of what came is held for `QUIET_S`. Text that follows by then makes it a line of a paste; else it
   is pressed. One at the end of a paste that holds other line ends is the paste's; `hello` and Enter in one read send.
+- ESC and a letter at once are alt and the letter; with more text after it, or the letter in a later read, they are the
+  escape key and what was typed behind it.
 - What a terminal reports on its own (mouse, focus, size, answers to queries) is no sign of either.
 """
 
@@ -19,6 +21,12 @@ from dataclasses import dataclass
 
 QUIET_S = 0.04
 """Seconds without a byte that end an unbracketed paste, and that make an Enter a key press."""
+
+ESCAPE_S = 0.05
+"""Seconds to wait for what belongs to an ESC that ends a read; without it, it was the escape key."""
+
+ESCAPE = b"\x1b[27u"
+"""The escape key, in a form that nothing which follows can turn into another key."""
 
 PARTIAL_S = 0.02
 """Seconds to wait for the rest of a paste's opening mark that a read has cut."""
@@ -34,6 +42,8 @@ START, END = b"\x1b[200~", b"\x1b[201~"
 _TOKEN = re.compile(
     rb"(?P<report>\x1b\[(?:<[\d;-]*[Mm]|[IO]|\?[\d;]*(?:\$y|[cu])|48;[\d:;]*t|\d+;\d+R))"
     rb"|(?P<alt_enter>\x1b[\r\n])"
+    rb"|(?P<escape>\x1b(?=(?:[ -NP-Z\\-~]|[\xc2-\xf4][\x80-\xbf]+)[ -~\r\n\t\xc2-\xf4]"
+    rb"|O(?![A-DFHMP-S])[ -~\r\n\t\xc2-\xf4]))"
     rb"|(?P<sequence>\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\x1b])?)"
     rb"|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])"
     rb"|(?P<text>[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+)"
@@ -69,6 +79,9 @@ class KeyStream:
 
     def feed(self, data: bytes, now: float) -> list[bytes | Pasted]:
         out: list[bytes | Pasted] = []
+        if self._partial == b"\x1b" and _typed_after_escape(data):
+            self._partial, self.deadline = b"", None
+            self._escape(out)
         data, self._partial = self._partial + data, b""
         while data:
             data = self._in_brackets(data, now, out) if self._bracketed is not None else self._typed(data, now, out)
@@ -84,7 +97,11 @@ class KeyStream:
             self._hand_on(out)
         elif self._partial:
             rest, self._partial = self._partial, b""
-            self._keys(rest, now, out)
+            if rest == b"\x1b":
+                self._escape(out)
+                self._escape_at = now
+            else:
+                self._keys(rest, now, out)
         else:
             self._release(out)
         return out
@@ -121,7 +138,8 @@ class KeyStream:
             cut = next((n for n in range(len(START) - 1, 0, -1) if data.endswith(START[:n])), 0)
             self._keys(data[: len(data) - cut], now, out)
             if cut:
-                self._partial, self.deadline = data[-cut:], now + PARTIAL_S
+                self._partial = data[-cut:]
+                self.deadline = now + (ESCAPE_S if cut == 1 else PARTIAL_S)
             return b""
         self._keys(data[:start], now, out)
         self._release(out)
@@ -138,11 +156,17 @@ class KeyStream:
                 out.append(piece)
             elif kind == "text":
                 self._text(piece, now, out)
+            elif kind == "escape":
+                self._escape(out)
             else:
                 self._release(out, newline=kind != "control")
                 out.append(b"\n" if kind == "alt_enter" else _EVENT_TYPE.sub(rb"\1", piece))
         if data:
             self._escape_at = now if data.endswith(b"\x1b") else float("-inf")
+
+    def _escape(self, out: list[bytes | Pasted]) -> None:
+        self._release(out, newline=True)
+        out.append(ESCAPE)
 
     def _text(self, text: bytes, now: float, out: list[bytes | Pasted]) -> None:
         if self._burst or _begins_paste(text):
@@ -168,6 +192,11 @@ class KeyStream:
             out.append(Pasted(body))
         if pressed:
             out.append(b"\n" if newline else b"\r")
+
+
+def _typed_after_escape(data: bytes) -> bool:
+    """Whether what comes in a read after an ESC alone was typed behind it, and is no rest of a sequence cut in two."""
+    return re.match(rb"[^\x00-\x1f\[O]|O[^A-DFHMP-S]|O.[ -~]", data) is not None
 
 
 def _begins_paste(text: bytes) -> bool:

@@ -80,8 +80,9 @@ def test_times_and_steps_equal_the_engines_own(model: Path) -> None:
         assert seen["accepted_drafts"] == accepted
         assert seen["verify_steps"] == tokens - 1 - accepted
         assert seen["accept_length"] == pytest.approx((tokens - 1) / (tokens - 1 - accepted))
-    assert record["optimizations"]["mtp"]["state"] == "ACTIVE"
-    assert record["optimizations"]["mtp"]["proof"]["kind"] == "n-gram"
+    drafted = any(seen["proposed_drafts"] for seen in record["runs"])
+    assert record["optimizations"]["mtp"]["state"] == ("ACTIVE" if drafted else "STARTING")
+    assert record["optimizations"]["mtp"]["kind"] == "n-gram"
 
 
 @pytest.mark.model

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_chat.tui.keystream import END, LOST_END_S, QUIET_S, START, KeyStream, Pasted
+from spark_chat.tui.keystream import END, ESCAPE, LOST_END_S, QUIET_S, START, KeyStream, Pasted
 
 
 class Typing:
@@ -97,10 +97,38 @@ def test_alt_enter_is_a_newline(reads):
 
 
 def test_escape_and_then_enter_are_two_keys():
-    assert typed(b"\x1b", b"\r", gap=0.5) == [b"\x1b\r"]
+    assert typed(b"\x1b", b"\r", gap=0.5) == [ESCAPE + b"\r"]
     typing = Typing().read(b"\x1b").read(b"\r", after=0.5)
     typing.wait(1)
-    assert typing.out == [b"\x1b", b"\r"] or typing.out == [b"\x1b", b"", b"\r"]
+    assert b"".join(typing.out) == ESCAPE + b"\r"
+
+
+@pytest.mark.parametrize("text", ["Count", "Once more", "OK", "hi\r", "x\r", "ééé", "日本", "a b", "O\r"])
+@pytest.mark.parametrize("cut", [False, True])
+def test_escape_and_then_text_keep_their_order_and_lose_nothing(text, cut):
+    data = text.encode()
+    reads = (b"\x1b", data) if cut else (b"\x1b" + data,)
+    assert b"".join(typed(*reads)) == ESCAPE + data
+
+
+def test_escape_and_a_letter_of_a_later_read_are_two_keys():
+    assert b"".join(typed(b"\x1b", b"C")) == ESCAPE + b"C"
+
+
+@pytest.mark.parametrize("key", [b"\x1bo", b"\x1b\xc3\xa9", b"\x1bb\x1bb", b"\x1bOP", b"\x1bOA\x1bOA", b"\x1bOAx"])
+def test_alt_and_a_letter_alone_stay_what_they_are(key):
+    assert b"".join(typed(key)) == key
+
+
+@pytest.mark.parametrize("key", [b"\x1b[A", b"\x1bOP", b"\x1b[200~x\x1b[201~"])
+def test_a_sequence_that_a_read_cuts_after_its_escape_is_whole(key):
+    assert typed(key[:1], key[1:]) == typed(key)
+
+
+def test_the_parser_reads_the_escape_as_the_key():
+    from textual._xterm_parser import XTermParser
+
+    assert [event.key for event in XTermParser().feed("\x1b[27uCo")] == ["escape", "C", "o"]
 
 
 def test_keys_pass_unchanged():
