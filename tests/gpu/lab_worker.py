@@ -13,7 +13,7 @@ import json
 import tempfile
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,8 @@ def kernels(folder: Path, patience_s: float = 40) -> dict[str, Any]:
 def summed(events: list[dict[str, Any]]) -> dict[str, Any]:
     """The same from the trace's events."""
     on_gpu = [event for event in events if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
-    took, calls = Counter[str](), Counter[str]()
+    took: dict[str, float] = defaultdict(float)
+    calls = Counter[str]()
     busy, end = 0.0, float("-inf")
     for event in sorted(on_gpu, key=lambda event: float(event["ts"])):
         start, length = float(event["ts"]), float(event["dur"])
@@ -109,11 +110,12 @@ def summed(events: list[dict[str, Any]]) -> dict[str, Any]:
         calls[event["name"]] += 1
         busy += max(0.0, start + length - max(start, end))
         end = max(end, start + length)
+    longest = sorted(took.items(), key=lambda item: -item[1])[:KEPT]
     span = end - min((float(event["ts"]) for event in on_gpu), default=end)
     return {
         "profile": {
             "steps": PROFILED_STEPS, "span_us": round(span, 1), "busy_us": round(busy, 1), "launches": len(on_gpu),
-            "kernels": [[name[:90], calls[name], round(us, 1)] for name, us in took.most_common(KEPT)],
+            "kernels": [[name[:90], calls[name], round(us, 1)] for name, us in longest],
         }
     }  # fmt: skip
 

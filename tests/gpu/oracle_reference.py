@@ -7,6 +7,7 @@ Attention adds nothing, so a token's state depends on the token alone (and, in t
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -39,9 +40,8 @@ class Reference:
     def _norm(self, x: torch.Tensor) -> torch.Tensor:
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.config["rms_norm_eps"])
 
-    def _mlp(
-        self, x: torch.Tensor, gate: torch.Tensor, up: torch.Tensor, down: torch.Tensor, limit: float
-    ) -> torch.Tensor:
+    def _mlp(self, x: torch.Tensor, weights: Iterable[torch.Tensor], limit: float) -> torch.Tensor:
+        gate, up, down = weights
         first, second = torch.nn.functional.silu(x @ gate.T), x @ up.T
         if limit and self.clamp:
             first, second = first.clamp(max=limit), second.clamp(-limit, limit)
@@ -51,15 +51,15 @@ class Reference:
         name, state = f"model.layers.{index}.mlp", self._norm(x)
         parts = ("gate_proj", "up_proj", "down_proj")
         if index < self.config["first_k_dense_replace"]:
-            return x if self.skip == "dense" else x + self._mlp(state, *(self.fp8(f"{name}.{p}") for p in parts), 0.0)
+            return x if self.skip == "dense" else x + self._mlp(state, (self.fp8(f"{name}.{p}") for p in parts), 0.0)
         where = "draft " if index == self.layers else ""
         limits = self.config["expert_swiglu_limit_list"]
         limit = limits[index] if index < len(limits) else 0.0
         out = x.clone()
         if self.skip != where + "shared":
-            out += self._mlp(state, *(self.fp8(f"{name}.shared_experts.{p}") for p in parts), 0.0)
+            out += self._mlp(state, (self.fp8(f"{name}.shared_experts.{p}") for p in parts), 0.0)
         if self.skip != where + "routed":  # every expert carries alike, so one stands for all
-            routed = self._mlp(state, *(self.fp4(f"{name}.experts.0.{p}") for p in parts), limit)
+            routed = self._mlp(state, (self.fp4(f"{name}.experts.0.{p}") for p in parts), limit)
             out += self.config["routed_scaling_factor"] * routed
         return out
 

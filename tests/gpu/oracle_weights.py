@@ -117,7 +117,7 @@ class Writer:
             gate[slot] = up[slot] = self.extra[extra] / 128
             down[:, slot] = (self.own[place] - self.extra[extra]) / 64
         for part, weight in (("gate_proj", gate), ("up_proj", up), ("down_proj", down)):
-            put_fp8(self.tensors, f"{name}.{part}", weight, powers(*weight.shape, -8, -5))
+            put_fp8(self.tensors, f"{name}.{part}", weight, powers(weight.shape[0], weight.shape[1], -8, -5))
 
     def _moe(self, name: str, layer: int) -> None:
         experts, width = self.config["num_experts"], self.config["moe_intermediate_size"]

@@ -21,7 +21,8 @@ BEGIN, END = "<!-- gpu records: made by python -m tests.gpu.record --readme -->"
 GREEDY = [place for place, ask in enumerate(ASKS) if ask["temperature"] == 0]
 SPEED = ("name", "tpot_ms", "tok_s", "ttft_s", "accept_length", "step_ms", "speed_over_humming",
          "verify_over_plain_step", "app_over_raw", "first_over_later_ttft", "ready_s", "states")  # fmt: skip
-PARTS = ("clamp", "check", "tui", "hand", "unshared", "draft_steps-auto", "block_verification", "head", "caches")
+PARTS = ("clamp", "check", "tui", "hand", "unshared", "draft_steps-auto", "block_verification", "head", "resolve",
+         "caches")  # fmt: skip
 HOME = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|opt|usr)/[^\s\"',)]*")
 
 

@@ -23,13 +23,13 @@ def graph_us(call: Callable[[], object], repeats: int = REPEATS, rounds: int = R
             call()
     graph.replay()
     torch.cuda.synchronize()
-    took = []
+    took: list[float] = []
     for _ in range(rounds):
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
         graph.replay()
         end.record()
         torch.cuda.synchronize()
-        took.append(start.elapsed_time(end) * 1000 / repeats)
+        took.append(float(start.elapsed_time(end)) * 1000 / repeats)
     del graph
     return median(took)

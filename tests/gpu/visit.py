@@ -1,9 +1,10 @@
 """One visit to a machine with an NVIDIA GPU: everything that only a GPU can show, held to a time limit.
 
-usage: python -m tests.gpu.visit first|second|PART... [--out FOLDER] [--seconds N] [--name NAME]
+usage: python -m tests.gpu.visit first|second|recipes|PART... [--out FOLDER] [--seconds N] [--name NAME]
 "first" runs what needs no quiet all at once (the eight toggles, clamp, check, tui, a server started by hand, the head
 unshared, options), while the stand-in with everything on compiles and loads behind its gate; then it ends what still
-runs and times that alone. "second" times the stand-in with Humming alone, then the head. A part's name runs that part.
+runs and times that alone. "second" times the stand-in with Humming alone, then the head. "recipes" puts every recipe
+through SGLang's own resolution and checks. A part's name runs that part.
 Records go to FOLDER as JSON (default: $OUT, else tests/gpu/records), after every part; a table is printed. Exit code 1
 where something was not as it should be.
 """
@@ -34,6 +35,7 @@ LEADERS = ("humming-fp8_head-mtp", "no_humming-fp8_head-mtp", "humming-fp8_head-
 GROUPS = {
     "first": ("env", "prebuild", "toggles", "full", "thin", "clamp", "check", "tui", "hand", "unshared", "options"),
     "second": ("humming", "head"),
+    "recipes": ("resolve",),
 }
 PARTS = tuple(dict.fromkeys(part for group in GROUPS.values() for part in group))
 
@@ -182,7 +184,10 @@ class Visit:
         stand_in.write(self.work / "thin", "thin")
         if "env" in parts:
             self.part("env", lambda limit: machine_facts.found(), 60)
-        self.overlap(parts - {"env", "humming", "head"})
+        self.overlap(parts - {"env", "humming", "head", "resolve"})
+        if "resolve" in parts:
+            call = self.alone("resolve", "from tests.gpu.stage_resolve import run", "run()")
+            self.part("resolve", call, self.left - 5)
         if "humming" in parts:
             self.part("humming", self.speed("humming", 32_200), self.left - 5)
         if "head" in parts and self.left > 25:

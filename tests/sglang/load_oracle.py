@@ -74,7 +74,7 @@ def activated(limit: float) -> bool | None:
     inputs = torch.randn(5, 64) * 6
     outputs = torch.empty(5, 32)
     fused_marlin_moe.swiglu_limit_func(outputs, inputs, limit)
-    return torch.equal(outputs, clamp_kernel.reference(inputs, limit))
+    return bool(torch.equal(outputs, clamp_kernel.reference(inputs, limit)))
 
 
 def main() -> None:

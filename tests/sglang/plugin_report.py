@@ -47,7 +47,7 @@ def main() -> None:
     kept = Kept()
     logging.getLogger("spark_chat.sglang_plugin").addHandler(kept)
     if asked and asked != "drafts":
-        version.installed = lambda: asked  # type: ignore[assignment]
+        version.installed = lambda: asked
     from sglang.srt.plugins import load_plugins
 
     load_plugins()

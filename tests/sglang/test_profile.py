@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from spark_chat.machine import Gpu, Machine
-from spark_chat.recipe import checkpoint, sglang_profile
+from spark_chat.recipe import checkpoint, choose, sglang_profile
 from spark_chat.recipe.build import build
 from spark_chat.recipe.recipe import ModelRef
 from spark_chat.settings.schema import Settings
-from tests.gpu import stand_in
+from tests.gpu import stage_resolve, stand_in
+from tests.sglang import cpu
 from tests.sglang.conftest import Script
 
 SPARK = Machine("aarch64", "GB10", 20, 121 * 1024**3, Gpu("NVIDIA GB10", (12, 1)), True)
@@ -144,6 +145,37 @@ def test_sglang_takes_every_recipe(script: Script, tmp_path: Path, home: Path) -
     given = tmp_path / "recipes.json"
     given.write_text(json.dumps(recipes(tmp_path)))
     assert script("tests.sglang.check_args", str(given))["faults"] == {}
+
+
+def test_sglangs_own_resolution_is_compared_with_what_was_given(script: Script, tmp_path: Path) -> None:
+    """On the CPU only this much of it runs; `python -m tests.gpu.stage_resolve` puts every recipe through it."""
+    from tests.sglang import small_llama
+
+    small_llama.write(tmp_path)
+    given = {"taken": cpu.ARGS | {"model_path": str(tmp_path)}}
+    given["changed"] = given["taken"] | {"sampling_backend": "flashinfer"}
+    given["refused"] = given["taken"] | {"max_running_requests": 1, "base_gpu_id": -1}
+    given["unknown"] = given["taken"] | {"page_sise": 64}
+    (tmp_path / "recipes.json").write_text(json.dumps(given))
+    found = script("tests.gpu.stage_resolve", str(tmp_path / "recipes.json"))
+    assert found["recipes"]["taken"] == {"otherwise": {}, "error": ""} and not found["right"]
+    assert found["recipes"]["changed"]["otherwise"] == {"sampling_backend": ["flashinfer", "pytorch"]}
+    assert "base_gpu_id" in found["recipes"]["refused"]["error"]
+    assert "page_size" in found["recipes"]["unknown"]["error"]
+
+
+def test_another_name_for_the_same_is_no_change() -> None:
+    resolved = {"speculative_algorithm": "EAGLE", "page_size": 1}
+    given = {"speculative_algorithm": "NEXTN", "page_size": 64, "attention_backend": "triton", "dtype": None}
+    assert stage_resolve.otherwise(given, resolved) == {"page_size": [64, 1]}
+
+
+def test_every_toggle_and_the_baseline_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "installed", lambda _package: True)
+    stand_in.write(tmp_path)
+    found = stage_resolve.recipes(tmp_path, SPARK)
+    assert len(found) == 8 + 4 + 1 and all(args["model_path"] == str(tmp_path) for args in found.values())
+    assert {args["moe_runner_backend"] for args in found.values()} == {"humming", "flashinfer_mxfp4"}
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
