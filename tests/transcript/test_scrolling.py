@@ -228,3 +228,26 @@ async def test_opening_a_thought_shows_it_and_closing_it_keeps_what_is_read() ->
         transcript.toggle_reasoning()
         await settle(pilot)
         assert screen(transcript)[-1].strip() == "end"
+
+
+async def test_an_answer_that_grows_above_what_is_read_moves_nothing() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 20)) as pilot:
+        transcript = app.transcript
+        transcript.add_prompt("one", "first")
+        transcript.add_answer("one", "Ling")
+        transcript.append("one", "Begun.\n\n")
+        for number in range(30):
+            transcript.add_notice("info", f"Notice {number}.")
+        await settle(pilot)
+        transcript.action_page_up()
+        await settle(pilot)
+        before = screen(transcript)
+        assert "Begun." not in shown(transcript) and transcript.has_more_below
+        for number in range(20):
+            transcript.append("one", f"- item {number}\n" if number % 3 else "A paragraph.\n\n")
+            await settle(pilot)
+            assert screen(transcript) == before
+        transcript.finish("one", "the numbers")
+        await settle(pilot)
+        assert screen(transcript) == before
