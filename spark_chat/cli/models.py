@@ -53,6 +53,7 @@ def show(name: str, as_json: bool) -> None:
         return write(json.dumps(_json(book) | facts, indent=2))
     lines = {"name": book.name, "path": str(book.path), "kept in": shelf.PLACES[book.where], "size": size(book.size)}
     lines |= {key: str(value) for key, value in facts.items() if value not in (None, "", False)}
+    lines.setdefault("licence", "not told by its files")
     for key, text in lines.items():
         write(f"{key + ':':<14} {text}")
     if book.fault:

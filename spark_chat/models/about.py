@@ -8,6 +8,9 @@ from typing import Any
 
 from spark_chat import ordinary
 from spark_chat.models.sanity import LARGEST_JSON
+from spark_chat.models.small import SMALL
+
+SMALL_LICENCE = "Apache-2.0"
 
 MOST = 200_000
 """Bytes of a README that are looked at."""
@@ -17,6 +20,8 @@ def about(path: Path) -> dict[str, Any]:
     """By name; a value that is not known is None."""
     folder = path if path.is_dir() else path.parent
     facts: dict[str, Any] = {"licence": licence(folder) if path.is_dir() or _alone(path) else None}
+    if path.name == SMALL.file and facts["licence"] is None:
+        facts["licence"] = SMALL_LICENCE  # kept without its card
     if not path.is_dir():
         return facts | {"kind": "GGUF, for llama.cpp"}
     try:

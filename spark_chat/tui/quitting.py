@@ -17,6 +17,7 @@ from enum import Enum
 
 AGAIN_WITHIN_S = 2.0
 HINT = "Press ctrl+c again to quit."
+HINT_WRITTEN = "Press ctrl+c again to quit; what is written stays. ctrl+u clears the line."
 
 
 class Wish(Enum):

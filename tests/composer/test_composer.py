@@ -139,6 +139,27 @@ async def test_an_open_chip_scrolls_from_the_prompt(host):
     await wait_for(host, lambda: host.query_one(Preview).scroll_offset.y == 0)
 
 
+async def test_up_and_down_scroll_an_open_chip_and_recall_nothing(host):
+    await host.pilot.press(*"before", "enter")
+    await paste(host, BIG)
+    await host.pilot.press("alt+o", "down", "down", "up")
+    await wait_for(host, lambda: host.query_one(Preview).scroll_offset.y == 1)
+    assert host.composer.text == BIG
+
+
+async def test_a_paste_that_ends_its_line_says_that_enter_sends(host):
+    hint = host.composer.query_one("#hint")
+    await paste(host, "Say aaa\rSay bbb\r")
+    await wait_for(host, lambda: hint.display and str(hint.visual) == "pasted: enter sends")
+    assert host.composer.text == "Say aaa\nSay bbb\n" and sent(host) == []
+    await host.pilot.press("x")
+    await wait_for(host, lambda: not hint.display)
+    await host.pilot.press("enter")
+    await wait_for(host, lambda: hint.display and "enter send ·" in str(hint.visual))
+    await paste(host, "one line")
+    assert not hint.display
+
+
 async def test_removing_a_chip_closes_its_view(host):
     await paste(host, BIG)
     await host.pilot.press("alt+o", "backspace")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from spark_chat import locations
-from spark_chat.models import shelf
+from spark_chat.models import shelf, small
+from spark_chat.models.about import about
 from spark_chat.models.find import find
 from spark_chat.models.sanity import ModelProblem
 from spark_chat.pull import safetensors
@@ -119,10 +120,20 @@ def test_the_commands_list_show_and_remove(home: Path) -> None:
     assert listed["bad"]["whole"] is False
     shown = run("models", "show", "someone/M").out
     assert "apache-2.0" in shown and "4096" in shown
+    assert "licence:       not told by its files" in run("models", "show", "own").out
     assert run("models", "rm", "own", stdin=b"n\n").code == 130
     assert run("models", "rm", "own", "--yes").code == run("models", "rm", "bad", "--yes").code == 0
     assert [path.name for path in locations.models().iterdir()] == ["someone--M"]
     assert run("models", "rm", "nothing").code == 1
+
+
+def test_the_small_model_has_its_licence_and_once_here_there_is_nothing_to_fetch(home: Path) -> None:
+    assert "93 MB" in run("pull", small.SMALL.name, "--dry-run").err
+    with (locations.made(locations.models()) / small.SMALL.file).open("wb") as file:
+        file.write(b"GGUF")
+        file.truncate(small.SMALL.size)  # its length without its bytes
+    assert "nothing to fetch" in run("pull", small.SMALL.name, "--dry-run").err
+    assert about(locations.models() / small.SMALL.file)["licence"] == "Apache-2.0"
 
 
 def test_without_network_it_is_said_what_to_copy_where(home: Path) -> None:

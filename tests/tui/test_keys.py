@@ -151,6 +151,14 @@ async def test_keys_can_be_moved_by_their_ids() -> None:
         await chat.until(lambda: "Commands" in chat.screen_text())
 
 
+async def test_ctrl_c_over_something_written_clears_nothing_and_says_so() -> None:
+    async with sitting() as chat:
+        await chat.type("half a thought")
+        await chat.pilot.press("ctrl+c")
+        await chat.until(lambda: "ctrl+c again to quit; what is written stays" in chat.notice("said"))
+        assert chat.app.chat.composer.text == "half a thought"
+
+
 @pytest.mark.parametrize("key", ["a", "space", "left", "shift+enter", "backspace", "pageup", "escape", "paste"])
 @pytest.mark.parametrize("focus", ["prompt", "badge"])
 async def test_anything_between_two_ctrl_c_disarms_the_first(key: str, focus: str) -> None:

@@ -32,6 +32,8 @@ TALLEST = 8
 HINT = "enter send · ctrl+p commands"
 HINT_FROM = 70
 """Columns from which an empty prompt shows the hint."""
+PASTED_HINT, PASTED_HINT_FROM = "pasted: enter sends", 40
+"""Shown after a paste that ends with its line: its last Enter was the paste's, and sent nothing."""
 
 
 class Composer(Vertical):
@@ -97,6 +99,7 @@ class Composer(Vertical):
         self._placeholder = placeholder
         self._telling: Timer | None = None
         self._told = ""
+        self._pasted = False
 
     def compose(self) -> ComposeResult:
         yield Preview()
@@ -210,6 +213,10 @@ class Composer(Vertical):
         if self.query_one(Completion).is_open:
             self.query_one(Completion).move(step)
             return
+        preview = self.query_one(Preview)
+        if preview.is_open:
+            preview.scroll_relative(y=step, animate=False)
+            return
         if self.earlier.is_open:
             self.earlier.move(step)
             return
@@ -224,6 +231,7 @@ class Composer(Vertical):
     def _changed(self, event: Prompt.Changed) -> None:
         event.stop()
         typed = self.prompt.text
+        self._pasted = False
         self.query_one(Completion).follow(typed)
         self._hint()
         preview = self.query_one(Preview)
@@ -232,6 +240,12 @@ class Composer(Vertical):
         if self._telling is None:
             after = LARGE_DRAFT_AFTER_S if len(self._told) > 1_000_000 else DRAFT_AFTER_S
             self._telling = self.set_timer(after, self.flush_draft)
+
+    @on(Prompt.LinesPasted)
+    def _lines_pasted(self, event: Prompt.LinesPasted) -> None:
+        event.stop()
+        self._pasted = True
+        self._hint()
 
     @on(Prompt.CopyWanted)
     def _copy(self, event: Prompt.CopyWanted) -> None:
@@ -299,4 +313,7 @@ class Composer(Vertical):
         self._hint()
 
     def _hint(self) -> None:
-        self.set_class(self.is_empty and self.size.width >= HINT_FROM, "-hinting")
+        pasted = self._pasted and not self.is_empty
+        self.query_one("#hint", Static).update(PASTED_HINT if pasted else HINT)
+        shown = self.size.width >= PASTED_HINT_FROM if pasted else self.is_empty and self.size.width >= HINT_FROM
+        self.set_class(shown, "-hinting")

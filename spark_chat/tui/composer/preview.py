@@ -44,7 +44,7 @@ class Preview(ScrollView):
         self._lines = text.split("\n")
         width = min(LONGEST_LINE, max(map(len, self._lines)))
         self.border_title = chips.label(text).strip()
-        self.border_subtitle = "esc closes"
+        self.border_subtitle = "up, down, pages scroll · esc closes"
         self.virtual_size = Size(width, len(self._lines))
         self.display = True
         self.scroll_home(animate=False)

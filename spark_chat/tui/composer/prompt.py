@@ -62,6 +62,9 @@ class Prompt(TextArea):
     class PasteWanted(Message):
         """ctrl+v: the terminal sent the key, not the paste."""
 
+    class LinesPasted(Message):
+        """A paste came that ends with a line end. Comes behind the change that it made."""
+
     class Used(Message):
         """A key or a paste came here, whatever it did. Comes in its place among the keys that go on to the screen."""
 
@@ -131,7 +134,10 @@ class Prompt(TextArea):
         event.stop()
         event.prevent_default()
         self.post_message(self.Used())
-        self.admit(pastes.received(event.text))
+        text = pastes.received(event.text)
+        self.admit(text)
+        if text.endswith("\n"):
+            self.post_message(self.LinesPasted())
 
     def action_recall(self, step: int) -> None:
         self._recall(step)

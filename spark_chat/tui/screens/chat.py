@@ -13,7 +13,7 @@ from textual.screen import Screen
 from spark_chat.tui import commands
 from spark_chat.tui.composer import Composer
 from spark_chat.tui.composer.prompt import Prompt
-from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, Quitting, Wish
+from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, HINT_WRITTEN, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
 from spark_chat.tui.transcript import Transcript
 from spark_chat.tui.widgets.badge import BadgeWidget
@@ -119,7 +119,7 @@ class ChatScreen(Screen[None]):
         if wish is Wish.STOP:
             self.spark.run_command("stop")
         elif wish is Wish.WARN:
-            self.view.say(HINT, AGAIN_WITHIN_S)
+            self.view.say(HINT if self.composer.is_empty else HINT_WRITTEN, AGAIN_WITHIN_S)
         elif wish is Wish.QUIT:
             self.spark.run_command("quit")
 

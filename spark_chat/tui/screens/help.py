@@ -21,13 +21,14 @@ KEYS = (
     ("shift+enter, ctrl+j, alt+enter", "a new line"),
     ("up, down", "earlier and later prompts, from the first and the last line; what was being written is kept"),
     ("escape", "stop the answer; else close what stands open"),
-    ("ctrl+c", "copy what is selected; else stop the answer; else, twice, quit"),
+    ("ctrl+c", "copy what is selected; else stop the answer; else, twice, quit; nothing written is cleared"),
     ("ctrl+d", "quit, where nothing is written"),
+    ("ctrl+z, ctrl+y", "undo and redo what was written; ctrl+z suspends nothing"),
     ("ctrl+p", "all commands, to search"),
     ("tab, shift+tab", "to the badges and back; enter opens one"),
     ("pageup, pagedown, shift+up, shift+down", "scroll the conversation from the prompt"),
     ("end", "to the newest, from the conversation"),
-    ("alt+o", "open a pasted text that shows as a chip"),
+    ("alt+o", "open a pasted text that shows as a chip; up, down, pageup, pagedown scroll it, escape closes it"),
 )
 """Keys of widgets, which are no commands."""
 
