@@ -129,6 +129,8 @@ class SglangEngine:
         try:
             return Engine(**args)
         except (RuntimeError, ValueError, AssertionError, OSError) as error:
+            if not given["trust_remote_code"] and "trust_remote_code" in str(error) and sglang_request.revision(folder):
+                raise sglang_request.untrusted(folder) from error
             raise EngineFailure(
                 "load", "SGLang could not start with this model and these settings.",
                 f"{type(error).__name__}: {error}", "The log's end says more.",

@@ -95,9 +95,14 @@ def trusted(folder: Path, said: Any) -> bool:
     found = revision(folder)
     if not found or said == found:
         return bool(found)
-    raise EngineFailure(
+    raise untrusted(folder)
+
+
+def untrusted(folder: Path) -> EngineFailure:
+    """What to tell of a model whose own code would have to run, with the yes that would let it."""
+    return EngineFailure(
         "load",
         f"{folder.name} brings Python code of its own, and trust_remote_code does not name this revision of it.",
         "Code that comes with a model can do all that you can do, so a yes counts for one revision.",
-        f'Read its .py files; to run them, set engine.args.trust_remote_code = "{found}".',
+        f'Read its .py files; to run them, set engine.args.trust_remote_code = "{revision(folder)}".',
     )
