@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 OVERRIDING = ("environment", "command line")
 
 
+def as_text(row: Row, found: Any) -> str | None:
+    """A value as `save` takes it; None for the default, which is the key left out."""
+    if found is None or found == row.default:
+        return None
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    return inline(found) if row.kind == "table" else str(found)
+
+
+def inline(found: object) -> str:
+    """A table as one writes it on a line of TOML."""
+    import tomlkit
+
+    if isinstance(found, dict):
+        return "{ " + ", ".join(f"{name} = {inline(item)}" for name, item in found.items()) + " }"
+    return tomlkit.item(found).as_string()
+
+
 class Choices:
     """`first` are the settings the app was started with: those that take effect at its next start stay as there."""
 

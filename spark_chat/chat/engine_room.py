@@ -87,6 +87,12 @@ class EngineRoom:
         good = self.driver.snapshot.last_good
         return differences(self.started_with, good) if good is not None else ()
 
+    @property
+    def kept_in_file(self) -> tuple[Change, ...]:
+        """What stays saved after `go_back`, and will come at the next start unless it is put back."""
+        good = self.driver.snapshot.last_good
+        return differences(self.resolved.settings, good) if good is not None else ()
+
     async def start(self) -> None:
         """The engine's first start."""
         await self.driver.start(self.started_with)

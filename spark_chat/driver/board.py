@@ -54,6 +54,15 @@ def gone(badges: tuple[Badge, ...], why: str) -> tuple[Badge, ...]:
     return tuple(judge.not_running(badge, why) for badge in badges)
 
 
+def waiting(badges: tuple[Badge, ...]) -> tuple[Badge, ...]:
+    """While no engine is started, since there is no model: nothing has failed, and nothing starts."""
+    reason = "The engine was not started: there is no model yet."
+    return tuple(
+        replace(badge, state=State.WAITING, reason=reason) if badge.state is State.STARTING else badge
+        for badge in badges
+    )
+
+
 def stopped(badges: tuple[Badge, ...]) -> tuple[Badge, ...]:
     """Once the engine was stopped for what was not seen: those that were seen say so."""
     reasons = {

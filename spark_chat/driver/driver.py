@@ -78,6 +78,7 @@ class Driver:
         self._start = Latest()
         self._poll: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
+        self._spawned = False
         self._closed = False
 
     # ------------------------------------------------------------------ the engine
@@ -120,7 +121,7 @@ class Driver:
 
     async def _bring_up(self, settings: Settings, agreed: bool) -> None:
         await self._stop_engine()
-        self._running = settings
+        self._running, self._spawned = settings, False
         self._saved = self._saved or settings
         self._session = SessionMeter(time.monotonic())
         self._judged = board.unknown(settings, self._machine)
@@ -151,6 +152,8 @@ class Driver:
             self._models = Library()
         found = await self._models.look(settings, self._machine)
         if isinstance(found, Download):
+            self._judged = board.waiting(self._judged)
+            self._show_badges()
             if found.size >= ASK_FROM and not agreed:
                 self._change(phase=Phase.ASKING, progress=_waits(found))
                 return
@@ -165,6 +168,7 @@ class Driver:
         self._show_badges()
         self._generation += 1
         self._session = SessionMeter(time.monotonic())
+        self._spawned = True
         outcome = self._outcome = asyncio.get_running_loop().create_future()
         await self._client.start(recipe, partial(self._on_event, self._generation))
         await outcome
@@ -267,8 +271,9 @@ class Driver:
             self._stopping = asyncio.create_task(self._client.stop())
 
     def _fail(self, event: Failed, log: Sequence[str] | None = None) -> None:
-        """`log`: its end, where the worker's own is not the one to show."""
-        self._judged = board.gone(self._judged, "The engine is not running.")
+        """`log`: its end, where the worker's own is not the one to show; that of an earlier worker never is."""
+        gone = board.gone(self._judged, "The engine is not running.")
+        self._judged, log = (gone, log) if self._spawned else (board.waiting(self._judged), ())
         good = self.last_good or self._last_run.read()
         if good is not None and (self._running is None or not board.pending(self._running, good)):
             good = None  # the same configuration: nothing to go back to

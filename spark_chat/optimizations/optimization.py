@@ -26,10 +26,14 @@ class State(Enum):
     UNAVAILABLE = "UNAVAILABLE"
     FAILED = "FAILED"
     STARTING = "STARTING"
+    WAITING = "WAITING"
+    """No engine was started yet: its model is still to come, or could not be had."""
 
     @property
     def mark(self) -> str:
-        return {"ACTIVE": "●", "OFF": "○", "UNAVAILABLE": "–", "FAILED": "✗", "STARTING": "…"}[self.value]
+        return {"ACTIVE": "●", "OFF": "○", "UNAVAILABLE": "–", "FAILED": "✗", "STARTING": "…", "WAITING": "·"}[
+            self.value
+        ]
 
 
 @dataclass(frozen=True)

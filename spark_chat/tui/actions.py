@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from spark_chat.tui import commands
+from spark_chat.chat.choices import as_text
+from spark_chat.tui import commands, notices
+from spark_chat.tui.messages import SettingChanged
 from spark_chat.tui.quitting import AGAIN_WITHIN_S
 
 if TYPE_CHECKING:
+    from spark_chat.chat.engine_room import Change
     from spark_chat.tui.app import SparkApp
 
 
@@ -22,6 +25,7 @@ class Actions:
     def __init__(self, app: SparkApp) -> None:
         self._app = app
         self._stopped_at = -AGAIN_WITHIN_S
+        self._put_back: tuple[Change, ...] = ()
 
     def do(self, name: str, argument: str = "") -> None:
         """Do what the command `name` of the table says."""
@@ -107,8 +111,20 @@ class Actions:
             self._app.start(self._app.room.driver.confirm())
 
     def _accept_last_ran(self) -> None:
-        if self._app.room is not None:
-            self._app.start(self._app.room.go_back())
+        room, choices = self._app.room, self._app.choices
+        if room is None:
+            return
+        self._put_back = tuple(change for change in room.kept_in_file if not choices.overridden_by(change.row))
+        self._app.start(room.go_back())
+        if self._put_back:
+            self._app.chat.view.put(notices.put_back_notice([str(change) for change in self._put_back]))
+
+    def _accept_put_back(self) -> None:
+        """Save what runs again."""
+        self._app.chat.view.take_down("pending")
+        for change in self._put_back:
+            self._app.post_message(SettingChanged(change.row.key, as_text(change.row, change.saved)))
+        self._put_back = ()
 
     def _accept_drop(self) -> None:
         overflow = self._app.session.overflow

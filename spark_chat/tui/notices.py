@@ -108,6 +108,15 @@ def said(sentence: str) -> Notice:
     return Notice("said", sentence)
 
 
+def put_back_notice(changes: Sequence[str]) -> Notice:
+    """What ran last runs again, and the file still holds what did not."""
+    return Notice(
+        "pending", "Back on what ran last; the settings file still holds what did not run.",
+        (f"Putting it back changes {'; '.join(changes)}.",),
+        ((GO_ON, "put it back in the file"), (DISMISS, "leave it there")), accept="put_back",
+    )  # fmt: skip
+
+
 def pending_notice(changes: Sequence[str], elsewhere: bool) -> Notice:
     """Saved settings wait for a restart."""
     where = "The settings file was changed" if elsewhere else "Saved"

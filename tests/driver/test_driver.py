@@ -356,8 +356,15 @@ async def test_a_model_that_is_not_there_is_a_sentence(rig: Rig) -> None:
     failure = rig.driver.snapshot.failure
     assert rig.phase is Phase.FAILED and failure is not None
     assert (failure.what, failure.facts) == ("There is no model 'x'.", {"key": "engine.model"})
-    assert (rig.badge("humming").state, rig.badge("mtp").state) == (State.UNAVAILABLE, State.FAILED)
+    assert (rig.badge("humming").state, rig.badge("mtp").state) == (State.UNAVAILABLE, State.WAITING)
     assert not rig.engine.recipes
+
+
+async def test_a_start_that_gets_no_worker_shows_nothing_of_the_one_before(rig: Rig) -> None:
+    await rig.driver.start(Settings())
+    rig.models.problem = RecipeProblem("There is no model 'x'.", "Give a .gguf file with --model.", key="engine.model")
+    await rig.driver.restart(optimized(mtp=False))
+    assert rig.phase is Phase.FAILED and rig.driver.snapshot.log_end == ()
 
 
 async def test_a_small_download_starts_by_itself(rig: Rig) -> None:
@@ -381,7 +388,7 @@ async def test_a_download_that_fails_is_a_sentence(rig: Rig) -> None:
     rig.models.size = 98_000_000
     rig.models.problem = RecipeProblem("The network can't be reached.", "Give a .gguf file with --model.")
     await rig.driver.start(Settings())
-    assert rig.phase is Phase.FAILED
+    assert rig.phase is Phase.FAILED and rig.badge("mtp").state is State.WAITING, "no engine was started, none failed"
     rig.models.problem = None
     await rig.driver.restart(Settings())
     assert rig.phase is Phase.READY

@@ -88,7 +88,7 @@ def test_whatever_runs_the_header_fits(
 
 
 def test_pending_changes_are_counted() -> None:
-    assert pending_text(2, 40) == "○ 2 changes pending (f5)"
-    assert pending_text(1, 12) == "○ 1 pending"
-    assert pending_text(12, 3) == "+12"
+    assert pending_text(2, 40) == "→ 2 changes pending (f5)"
+    assert pending_text(1, 12) == "→ 1 pending"
+    assert pending_text(12, 3) == "→12"
     assert pending_text(0, 40) == ""

@@ -101,9 +101,9 @@ async def test_clear_queue_takes_back_what_waits_and_keeps_it_for_recall() -> No
             await chat.send(text)
         await chat.type("/clear-queue")
         await chat.pilot.press("enter")
-        await chat.until(lambda: "2 taken back" in chat.notice("said"))
+        await chat.until(lambda: "2 prompts taken back" in chat.notice("said"))
         chat.engine.answer("1")
         await chat.until(lambda: not chat.app.session.busy)
         assert [text for _, turns in chat.engine.asked for text in turns] == ["one"]
-        await chat.pilot.press("up", "up")
+        await chat.pilot.press("up")
         assert chat.app.chat.composer.text == "three"

@@ -8,9 +8,11 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from spark_chat import locations
+from spark_chat.optimizations.optimization import State
 from spark_chat.settings import schema
 from spark_chat.settings.template import template
 from spark_chat.tui.screens.settings import SettingsScreen
+from tests.tui.fake_driver import badges
 from tests.tui.sitting import Sitting, sitting
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -41,9 +43,9 @@ async def test_a_toggle_changes_one_line_waits_and_one_key_restarts_with_the_con
         await chat.until(lambda: not chat.app.session.busy)
         await open_settings(chat, "optimizations.mtp")
         await chat.pilot.press("enter")
-        await chat.until(lambda: "○ mtp" in chat.screen_text())
-        row = next(line for line in chat.screen_text().splitlines() if "○ mtp" in line)
-        assert row.split()[1:] == ["mtp", "on", "off", "on"], "running, saved, default"
+        await chat.until(lambda: "→ mtp" in chat.screen_text())
+        row = next(line for line in chat.screen_text().splitlines() if "→ mtp" in line)
+        assert row.split()[1:] == ["mtp", "on,", "n-gram", "off", "on"], "running, saved, default"
         assert "takes effect at restart" in chat.screen_text()
         after = settings_file().read_text().splitlines()
         assert [line for line in after if line not in before] == ["mtp = false"]
@@ -117,6 +119,7 @@ async def test_engine_arguments_are_edited_as_a_table() -> None:
 
 async def test_a_value_that_a_flag_stands_over_is_shown_so() -> None:
     async with sitting("sampling.top_k=7", environ={"SPARK_CHAT__OPTIMIZATIONS__MTP": "0"}) as chat:
+        chat.engine.say(badges=badges(State.OFF))
         await open_settings(chat, "optimizations.mtp")
         await chat.until(lambda: "! mtp" in chat.screen_text())
         assert "SPARK_CHAT__OPTIMIZATIONS__MTP stands over what is saved" in " ".join(chat.screen_text().split())
@@ -184,6 +187,12 @@ async def test_a_configuration_that_fails_offers_the_one_that_ran_last() -> None
         assert chat.engine.started[2].optimizations.mtp is True
         chat.engine.ready()
         await chat.until(lambda: "1 change pending" in chat.screen_text() or "1 pending" in chat.screen_text())
+        assert "Putting it back changes optimizations.mtp off → on" in chat.notice("pending")
+        assert "mtp = false" in settings_file().read_text()
+        await chat.pilot.press("ctrl+g")
+        await chat.until(lambda: not chat.app.room.pending)  # type: ignore[union-attr]
+        await chat.until(lambda: "pending" not in chat.notices)
+        assert "\nmtp = false" not in settings_file().read_text()
 
 
 async def test_a_theme_that_is_picked_is_used_and_saved() -> None:

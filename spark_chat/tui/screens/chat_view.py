@@ -15,6 +15,7 @@ from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 from spark_chat.tui import notices
 from spark_chat.tui.screens.gauges import Gauges
+from spark_chat.tui.screens.names import engine_name, no_model
 from spark_chat.tui.transcribing import (
     end_line,
     entries_of,
@@ -42,14 +43,6 @@ READING_EVERY_S = 1.0
 
 SAID_FOR_S = 6.0
 """A sentence that goes away by itself does so after this long."""
-
-
-def engine_name(snapshot: Snapshot) -> str:
-    """`llama.cpp b1234`, `SGLang 0.5.23`."""
-    names = {"sglang": "SGLang"}
-    if snapshot.ready:
-        return f"{names.get(snapshot.ready.engine, snapshot.ready.engine)} {snapshot.ready.version}".strip()
-    return names.get(snapshot.recipe.engine, snapshot.recipe.engine) if snapshot.recipe else ""
 
 
 class ChatView:
@@ -223,7 +216,7 @@ class ChatView:
         snapshot = app.session.snapshot
         recipe = snapshot.recipe
         title = Title(
-            recipe.model.name.removesuffix(".gguf") if recipe else "",
+            recipe.model.name.removesuffix(".gguf") if recipe else no_model(snapshot.phase),
             engine_name(snapshot),
             self.machine,
             len(app.room.pending) if app.room else 0,

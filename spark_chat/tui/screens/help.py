@@ -38,7 +38,17 @@ STATES = {
     State.UNAVAILABLE: "cannot run here; the badge says why",
     State.FAILED: "asked for, and not at work; the badge says why",
     State.STARTING: "the engine is coming up; or drafting is set up, and no draft was counted yet",
+    State.WAITING: "no engine was started: there is no model yet",
 }
+
+
+MARKS = [
+    ("!", "on a badge: a warning, enter says which; in the settings: a variable or flag stands over what is saved"),
+    ("•", "in the settings: not the default"),
+    ("… queued", "a prompt that waits for its turn, or for the engine"),
+    ("■", "stopped, or taken back before it was sent"),
+    ("▸ ▾", "folded, open: click it, or ctrl+t for the last reasoning"),
+]
 
 
 def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -49,9 +59,10 @@ def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
         aliases = "".join(f" /{alias}" for alias in command.aliases)
         listed.append((f"{command.usage}  {keys}".strip(), command.help + (f"  Also:{aliases}" if aliases else "")))
     states = [(f"{state.mark} {state.value}", text) for state, text in STATES.items()]
+    states += MARKS
     states.append(("→ pending", "what is saved differs from what runs; it takes effect at restart"))
     numbers = [(item.name + (f", {item.unit}" if item.unit else ""), item.text) for item in DEFINITIONS]
-    return [("Keys", list(KEYS)), ("Commands", listed), ("Badges", states), ("Numbers", numbers)]
+    return [("Keys", list(KEYS)), ("Commands", listed), ("Badges and marks", states), ("Numbers", numbers)]
 
 
 def help_text(width: int) -> Content:

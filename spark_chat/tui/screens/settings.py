@@ -14,17 +14,16 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from spark_chat.chat.choices import inline
 from spark_chat.chat.engine_room import said
 from spark_chat.settings.schema import Row, rows, sections
 from spark_chat.tui.messages import RestartWanted, SettingChanged
 from spark_chat.tui.plain import Plain
 from spark_chat.tui.widgets.header import pending_text
-from spark_chat.tui.widgets.setting import SettingView, detail_lines, head_text, row_text
+from spark_chat.tui.widgets.setting import SettingView, detail_lines, head_text, hints_text, really, row_text
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
-
-HINTS = "enter change   backspace default   f5 restart engine   esc back"
 
 
 class SettingsScreen(Screen[None]):
@@ -50,7 +49,7 @@ class SettingsScreen(Screen[None]):
         yield OptionList(id="settings-list", markup=False)
         yield Plain(id="settings-detail")
         yield Input(id="settings-input", classes="-hidden")
-        yield Plain(HINTS, id="settings-hints")
+        yield Plain(hints_text(self.app.size.width - 4), id="settings-hints")
 
     @property
     def spark(self) -> SparkApp:
@@ -78,6 +77,7 @@ class SettingsScreen(Screen[None]):
             choices.saved(row),
             choices.overridden_by(row),
             str(origin or "default"),
+            really(row.key, self.spark.session.snapshot),
         )
 
     def show(self, sentence: str = "") -> None:
@@ -97,6 +97,7 @@ class SettingsScreen(Screen[None]):
             listing.add_options([Option(prompt, id=key, disabled=key is None) for key, prompt in prompts])
             listing.highlighted = 1
         self.query_one("#settings-head", Plain).show(head_text(width))
+        self.query_one("#settings-hints", Plain).show(hints_text(width))
         choices, room = self.spark.choices, self.spark.room
         pending = pending_text(len(room.pending) if room else 0, 60)
         path = str(choices.resolved.path or "no settings file: no home folder is known")
@@ -136,7 +137,7 @@ class SettingsScreen(Screen[None]):
             self.action_step(1)
         else:
             field = self.query_one(Input)
-            field.value = "" if saved is None or saved == {} else said(saved) if row.kind != "table" else _inline(saved)
+            field.value = "" if saved is None or saved == {} else said(saved) if row.kind != "table" else inline(saved)
             field.remove_class("-hidden")
             field.focus()
 
@@ -178,12 +179,3 @@ class SettingsScreen(Screen[None]):
             self.dismiss()
         else:
             self._close_input()
-
-
-def _inline(found: object) -> str:
-    """A table as one writes it on a line of TOML."""
-    import tomlkit
-
-    if isinstance(found, dict):
-        return "{ " + ", ".join(f"{name} = {_inline(item)}" for name, item in found.items()) + " }"
-    return tomlkit.item(found).as_string()

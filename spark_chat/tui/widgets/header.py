@@ -58,7 +58,7 @@ def pending_text(count: int, width: int) -> str:
     """How many changes wait, with as many words as `width` cells take."""
     if not count:
         return ""
-    forms = (f"○ {count} change{'s' if count > 1 else ''} pending (f5)", f"○ {count} pending", f"+{count}")
+    forms = (f"→ {count} change{'s' if count > 1 else ''} pending (f5)", f"→ {count} pending", f"→{count}")
     return next((form for form in forms if len(form) <= width), "")
 
 

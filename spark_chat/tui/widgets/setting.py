@@ -9,6 +9,9 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from spark_chat.chat.engine_room import said
+from spark_chat.driver.snapshot import Phase, Snapshot
+from spark_chat.optimizations.optimization import State
+from spark_chat.optimizations.table import optimization
 from spark_chat.settings.schema import Row
 from spark_chat.tui.plain import one_line
 
@@ -26,6 +29,13 @@ class SettingView:
     saved: Any
     override: str = ""
     origin: str = "default"
+    real: str | None = None
+    """What the engine really runs, where that is known and may differ from what it was started with."""
+
+    @property
+    def runs(self) -> str:
+        """What is at work, in words."""
+        return said(self.running) if self.real is None else self.real
 
     @property
     def in_force_later(self) -> bool:
@@ -34,12 +44,43 @@ class SettingView:
 
     @property
     def mark(self) -> str:
-        """`○` waits for a restart, `!` stands under a variable or flag, `•` is not the default."""
+        """`→` waits for a restart, `!` stands under a variable or flag, `•` is not the default."""
         if self.in_force_later:
-            return "○"
+            return "→"
         if self.override:
             return "!"
         return "•" if self.saved != self.row.default else " "
+
+
+def really(key: str, snapshot: Snapshot) -> str | None:
+    """What runs of the setting `key`, by the engine's own word; None where it is what was asked for."""
+    section, _, name = key.partition(".")
+    if section not in ("engine", "optimizations"):
+        return None
+    recipe, ready = snapshot.recipe, snapshot.ready
+    if snapshot.phase is not Phase.READY or recipe is None or ready is None:
+        return None if snapshot.phase in (Phase.IDLE, Phase.STARTING) else "not running"
+    if section == "engine":
+        facts: dict[str, str] = {"kind": recipe.engine, "model": recipe.model.name, "context": str(ready.context)}
+        return facts.get(name)
+    badge = next((item for item in snapshot.badges if item.name == name), None)
+    if badge is None:
+        return None
+    if badge.state is State.ACTIVE:
+        return "on" if badge.label == optimization(name).label else f"on, {badge.label}"
+    return badge.word or str(badge.state.value).lower()
+
+
+HINTS = (
+    "enter change   backspace default   f5 restart engine   esc back",
+    "enter change  bksp default  f5  esc",
+    "enter  bksp  f5  esc",
+)
+
+
+def hints_text(width: int) -> str:
+    """The keys in at most `width` cells."""
+    return next((hints for hints in HINTS if len(hints) <= width), "")
 
 
 def fitted(text: str, width: int) -> str:
@@ -61,21 +102,22 @@ def columns(width: int) -> tuple[int, ...]:
 
 def head_text(width: int) -> str:
     """The names over the columns."""
-    names = ("running", "saved", "default")
-    return " " * (NAME + 2) + "".join(fitted(name, cells) for name, cells in zip(names, columns(width), strict=False))
+    cells = columns(width)
+    names = ("running", "saved", "default") if len(cells) > 1 else ("value",)
+    return " " * (NAME + 2) + "".join(fitted(name, cells) for name, cells in zip(names, cells, strict=False))
 
 
 def row_text(view: SettingView, width: int) -> Content:
     """Mark, name and values in `width` cells."""
     name = view.row.key.partition(".")[2]
-    values: tuple[Any, ...] = (view.running, view.saved, view.row.default)
+    values: tuple[str, ...] = (view.runs, said(view.saved), said(view.row.default))
     cells = columns(width)
     if len(cells) == 1:
-        values = (view.saved if view.in_force_later else view.running,)
+        values = (said(view.saved) if view.in_force_later else view.runs,)
     pieces: list[tuple[str, str]] = [(f"{view.mark} ", "$text-warning"), (fitted(name, NAME), "")]
     for number, (found, size) in enumerate(zip(values, cells, strict=False)):
         styles = ("bold", "$text-warning bold" if view.in_force_later else "", "dim")
-        pieces.append((fitted(said(found), size - 1) + " ", styles[number]))
+        pieces.append((fitted(found, size - 1) + " ", styles[number]))
     return Content.assemble(*pieces)
 
 
@@ -105,6 +147,6 @@ def detail_lines(view: SettingView) -> list[str]:
     else:
         facts.append("takes effect at once" if row.key.startswith("ui.") else "takes effect with the next prompt")
     lines.append(" · ".join(fact for fact in facts if fact))
-    values = f"running {said(view.running)} · saved {said(view.saved)} · default {said(row.default)}"
+    values = f"running {view.runs} · saved {said(view.saved)} · default {said(row.default)}"
     lines.append(values if not view.override else f"{values} · {view.override} stands over what is saved")
     return lines
