@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.engine.protocol import Ready, Statistics
+from spark_chat.meters import units
 from spark_chat.meters.numbers import AnswerNumbers
-from spark_chat.tui.widgets.meters import Readings, Trail, bars, meters_text, readings
+from spark_chat.tui.widgets.meters import Readings, Trail, bars, gib, meters_text, readings
 
 GIB = 1 << 30
 FULL = Readings(
@@ -19,12 +20,17 @@ FULL = Readings(
 
 def test_wide_narrow_and_tiny() -> None:
     assert meters_text(FULL, 120).plain == (
-        "131.2 tok/s ▇██   accept 1.83 ▇█   context 3.1k / 8.2k   memory 0.4 / 24 GiB   queue 2"
+        "131.2 tok/s ▇██   accept 1.83 ▇█   context 3.1k / 8.2k   memory 0.4 / 24.0 GiB   queue 2"
     )
     assert meters_text(FULL, 76).plain.startswith("131.2 tok/s")
-    assert "ctx 3.1k/8.2k  mem 0.4/24 GiB  queue 2" in meters_text(FULL, 76).plain
+    assert "ctx 3.1k/8.2k  mem 0.4/24.0 GiB  queue 2" in meters_text(FULL, 76).plain
     assert meters_text(FULL, 36).plain == "131.2 tok/s  accept 1.83  queue 2"
     assert meters_text(FULL, 12).plain == "131.2 tok/s"
+
+
+@given(st.integers(GIB, 1000 * GIB))
+def test_memory_is_rounded_as_the_doctor_rounds_it(memory: int) -> None:
+    assert f"{gib(memory)} GiB" == units.size(memory)
 
 
 def test_what_is_not_known_is_a_dash_or_absent() -> None:

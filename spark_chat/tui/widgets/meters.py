@@ -46,8 +46,8 @@ def bars(values: tuple[float, ...], width: int) -> str:
 
 
 def gib(size: int) -> str:
-    """Bytes in GiB without the unit, one decimal under ten: two such figures share one unit."""
-    return f"{size / GIB:.1f}" if size < 9.95 * GIB else f"{size / GIB:.0f}"
+    """Bytes in GiB without the unit, rounded as `units.size` does: two such figures share one unit."""
+    return f"{size / GIB:.1f}"
 
 
 @dataclass(frozen=True)
