@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,3 +129,19 @@ def test_the_names_of_the_real_parameters() -> None:
     assert params.cache_type_v == xllamacpp.ggml_type.GGML_TYPE_Q8_0
     with pytest.raises(EngineFailure, match="tensor_split"):
         apply(params, {"tensor_split": [1, 2]}, {})
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("gpu", "most"), [(False, 4), (True, 16)])
+def test_drafts_from_ngrams_are_short_where_each_position_costs(
+    gpu: bool, most: int, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import xllamacpp
+
+    from spark_chat.engine import gguf_facts, llama_params
+    from spark_chat.engine.protocol import Load
+
+    monkeypatch.setattr(llama_params, "_gpu", lambda native: gpu)
+    command = Load(engine="llama.cpp", model=str(model), context=512, optimizations={"mtp": True})
+    planned = llama_params.plan(command, gguf_facts.read(model), xllamacpp)
+    assert (planned.kind, planned.params.speculative.ngram_mod.n_max) == ("n-gram", most)
