@@ -34,7 +34,7 @@ class ShownEngine(LlamaEngine):
         first: Delta | None = None
         async for event in super().generate(command):
             if isinstance(event, Delta):
-                first = first or event
+                first = first or (event if event.tokens else None)
                 until = event.tokens * TOKEN
                 yield msgspec.structs.replace(event, text=text[shown:until], reasoning="")
                 shown = until

@@ -93,7 +93,8 @@ class Asking:
         if isinstance(update, Piece):
             coming.text.append(update.text)
             coming.reasoning.append(update.reasoning)
-            coming.on_piece(update.numbers)
+            if update.numbers.tokens:  # else the prompt is being read
+                coming.on_piece(update.numbers)
         elif not coming.ended.done():
             coming.ended.set_result(update)
         return True

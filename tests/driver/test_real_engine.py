@@ -48,7 +48,9 @@ class Real:
         return next(badge for badge in self.driver.snapshot.badges if badge.name == name)
 
     async def first_piece(self, id: str) -> None:
-        await self.listener.until(lambda update: isinstance(update, Piece) and update.id == id, seconds=60)
+        await self.listener.until(
+            lambda update: isinstance(update, Piece) and update.id == id and update.numbers.tokens, seconds=60
+        )
 
 
 @pytest.fixture

@@ -81,7 +81,8 @@ class Probe:
         writer.write(frame)
 
     async def answer(self, command: Generate) -> tuple[list[Delta], Done | Failed]:
-        """All Deltas of one answer and its end."""
+        """All Deltas with tokens of one answer, and its end."""
         self.client.send(command)
         end = await self.until(lambda event: isinstance(event, Done | Failed) and event.id == command.id)
-        return [event for event in self.events if isinstance(event, Delta) and event.id == command.id], end
+        deltas = [event for event in self.events if isinstance(event, Delta) and event.id == command.id]
+        return [delta for delta in deltas if delta.tokens], end

@@ -69,6 +69,8 @@ async def test_an_answer(probe: Probe) -> None:
     assert isinstance(done, Done)
     started = next(event for event in probe.events[position:] if isinstance(event, Started))
     assert started.time <= deltas[0].time <= deltas[-1].time <= done.time <= time.monotonic()
+    read = [event.reading for event in probe.events[position:] if isinstance(event, Delta) and not event.tokens]
+    assert read and None not in read, "the reading of the prompt is told before the first token"
     assert deltas[0].tokens == 1 and [d.tokens for d in deltas] == sorted({d.tokens for d in deltas})
     assert done.usage.completion_tokens in (deltas[-1].tokens, deltas[-1].tokens + 1)
     assert (done.usage.verify_steps, done.usage.accepted_drafts, deltas[-1].verify_steps) == (None, None, None)
