@@ -75,7 +75,6 @@ class KeyStream:
         self._stale = False
         self._burst = bytearray()  # an unbracketed paste so far, or the Enters that are held
         self._partial = b""
-        self._escape_at = float("-inf")
 
     def feed(self, data: bytes, now: float) -> list[bytes | Pasted]:
         out: list[bytes | Pasted] = []
@@ -99,7 +98,6 @@ class KeyStream:
             rest, self._partial = self._partial, b""
             if rest == b"\x1b":
                 self._escape(out)
-                self._escape_at = now
             else:
                 self._keys(rest, now, out)
         else:
@@ -147,9 +145,6 @@ class KeyStream:
         return data[start + len(START) :]
 
     def _keys(self, data: bytes, now: float, out: list[bytes | Pasted]) -> None:
-        if data[:1] == b"\r" and now - self._escape_at < QUIET_S:  # alt+enter, cut in two by a read
-            out.append(b"\n")
-            data = data[1:]
         for token in _TOKEN.finditer(data):
             kind, piece = token.lastgroup, token[0]
             if kind == "report":
@@ -161,8 +156,6 @@ class KeyStream:
             else:
                 self._release(out, newline=kind != "control")
                 out.append(b"\n" if kind == "alt_enter" else _EVENT_TYPE.sub(rb"\1", piece))
-        if data:
-            self._escape_at = now if data.endswith(b"\x1b") else float("-inf")
 
     def _escape(self, out: list[bytes | Pasted]) -> None:
         self._release(out, newline=True)

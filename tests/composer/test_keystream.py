@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_chat.tui.keystream import END, ESCAPE, LOST_END_S, QUIET_S, START, KeyStream, Pasted
+from spark_chat.tui.keystream import END, ESCAPE, ESCAPE_S, LOST_END_S, QUIET_S, START, KeyStream, Pasted
 
 
 class Typing:
@@ -101,6 +101,14 @@ def test_escape_and_then_enter_are_two_keys():
     typing = Typing().read(b"\x1b").read(b"\r", after=0.5)
     typing.wait(1)
     assert b"".join(typing.out) == ESCAPE + b"\r"
+
+
+def test_enter_right_after_the_escape_key_has_acted_is_enter():
+    typing = Typing().read(b"\x1b")
+    typing.wait(ESCAPE_S)
+    assert typing.out == [ESCAPE]
+    typing.read(b"\r", after=0.001)
+    assert typing.end() == [ESCAPE + b"\r"]
 
 
 @pytest.mark.parametrize("text", ["Count", "Once more", "OK", "hi\r", "x\r", "ééé", "日本", "a b", "O\r"])
