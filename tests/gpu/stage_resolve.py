@@ -2,7 +2,8 @@
 
 usage: python -m tests.gpu.stage_resolve     on a machine with a GPU: the recipes of this machine
        python -m tests.gpu.stage_resolve FILE.json     {name: arguments}, the model's folder among them
-No weights are read and no kernel is built: each recipe takes a second or two, in a fork of its own after one import.
+No weights are read and no kernel is built. Each recipe has a fresh process: a fork can't use
+CUDA, which importing SGLang starts on a GPU.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import itertools
 import json
 import multiprocessing
+import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,7 +29,8 @@ from spark_chat.settings.schema import Settings
 from tests.gpu import stand_in
 from tests.gpu.stage_toggles import name_of
 
-LIMIT_S = 60
+LIMIT_S = 120
+TOGETHER = max(1, min(6, (os.cpu_count() or 1) // 2))
 ALIASES = {("speculative_algorithm", "NEXTN"): "EAGLE"}
 """What SGLang calls otherwise and means the same."""
 
@@ -77,8 +81,8 @@ def _resolve(args: dict[str, Any], end: Connection) -> None:
 
 
 def resolve(args: dict[str, Any]) -> dict[str, Any]:
-    """{"otherwise", "error"} of one recipe, in a fork: SGLang sets environment and globals as it resolves."""
-    context = multiprocessing.get_context("fork")
+    """{"otherwise", "error"} of one recipe, in its own process: SGLang sets environment and globals as it resolves."""
+    context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_resolve, args=(args, theirs))
     process.start()
@@ -94,11 +98,11 @@ def resolve(args: dict[str, Any]) -> dict[str, Any]:
 
 def run(given: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
     """ "right" where SGLang takes every recipe, and changes none of its values unless in name."""
-    import sglang.srt.server_args  # noqa: F401  once, before the forks
-
     with tempfile.TemporaryDirectory() as folder:
         stand_in.write(Path(folder))
-        found = {name: resolve(args) for name, args in (given or recipes(Path(folder), machine())).items()}
+        wanted = given or recipes(Path(folder), machine())
+        with ThreadPoolExecutor(TOGETHER) as pool:
+            found = dict(zip(wanted, pool.map(resolve, wanted.values()), strict=True))
     return {"recipes": found, "right": not any(each["error"] or each["otherwise"] for each in found.values())}
 
 
