@@ -34,6 +34,8 @@ SIZE = (40, 120)
 GIVE_UP_S = 60.0
 SETTLED_S = 3.0
 """Seconds after which a start's own work is over."""
+STORED = 10_000
+"""Messages of a long history."""
 KEYS = "".join(map(chr, range(0x430, 0x450)))
 """Cyrillic letters: nothing else on the screen has them, so the bytes can be told at once."""
 
@@ -151,7 +153,32 @@ def memories() -> dict[str, float]:
             terminal.first_key()
             terminal.pass_time(SETTLED_S)
             found[name] = terminal.memory()
+    with tempfile.TemporaryDirectory() as home:
+        fill_history(Path(home) / ".local/share/spark-chat/history.sqlite3")
+        with running(real_chat(), home) as terminal:
+            terminal.first_key()
+            terminal.pass_time(SETTLED_S)
+            terminal.write(b"\x15/resume\r")
+            terminal.pass_time(2.0)
+            terminal.write(b"\r")
+            terminal.pass_time(SETTLED_S)
+            found["full"] = terminal.memory()
     return found
+
+
+def fill_history(path: Path) -> None:
+    """One conversation of `STORED` messages."""
+    from spark_chat.history.journal import Journal, new_id
+
+    journal = Journal(path)
+    talk = journal.begin()
+    for number in range(STORED // 2):
+        prompt, answer = new_id(), new_id()
+        journal.prompt(talk, prompt, f"Question {number}?").result(GIVE_UP_S)
+        journal.answer_started(talk, answer, prompt)
+        journal.append(answer, f"Answer {number} in **Markdown**, with `code`.\n\n- one\n- two\n")
+        journal.finish(answer, "done").result(GIVE_UP_S)
+    journal.close(GIVE_UP_S)
 
 
 def keys(kind: str | None, rate: float, count: int) -> list[float]:
@@ -185,6 +212,8 @@ def main() -> None:
         report[row] = {**medians, "ratio": medians["chat"] / medians["bare"], "limit": 1.6}
     memory = memories()
     report["memory_mib"] = {**memory, "ratio": memory["chat"] / memory["bare"], "limit": 2.0}
+    stored = {"bare": memory["bare"], "chat": memory["full"]}
+    report["memory_full_mib"] = {**stored, "ratio": memory["full"] / memory["bare"], "limit": 3.5}
     latency = {}
     for name, kind in (("bare idle", None), ("idle", ""), ("prose", "prose"), ("code", "code"), ("table", "table")):
         found = keys(kind, chosen.rate, chosen.keys)
@@ -195,7 +224,8 @@ def main() -> None:
         print(json.dumps(report, indent=2))
         return
     print(f"{'':22}{'bare':>9}{'chat':>9}{'ratio':>8}{'limit':>8}")
-    for name, label in (("start_s", "start, s"), ("start_cpu_s", "start, CPU s"), ("memory_mib", "memory, MiB")):
+    for name, label in (("start_s", "start, s"), ("start_cpu_s", "start, CPU s"), ("memory_mib", "memory, MiB"),
+                        ("memory_full_mib", "10,000 messages, MiB")):  # fmt: skip
         figures = report[name]
         assert isinstance(figures, dict)
         print(f"{label:22}{{bare:>9.2f}}{{chat:>9.2f}}{{ratio:>8.2f}}{{limit:>8.2f}}".format(**figures))
