@@ -54,6 +54,8 @@ class TtyDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._chat = app
+        self._stream = KeyStream()  # outlives a suspension: an Enter that is held then is pressed afterwards
+        self._unread = b""
 
     lost = False
     """The terminal is gone."""
@@ -97,6 +99,7 @@ class TtyDriver(LinuxDriver):
         finally:
             self.fileno = terminal
             over.set()
+            self._unread = _rest(reading)
             os.close(reading)
             feeder.join()
 
@@ -117,10 +120,11 @@ class TtyDriver(LinuxDriver):
 
     def _feed(self, terminal: int, writing: int, over: Event) -> None:
         self._wait_for_focus(over)
-        stream = KeyStream()
+        stream = self._stream
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         issued = 0
         try:
+            _write(writing, self._unread)
             while not over.is_set():
                 wait = IDLE_S if stream.deadline is None else max(0.0, min(IDLE_S, stream.deadline - time.monotonic()))
                 if select.select([terminal], [], [], wait)[0]:
@@ -158,6 +162,14 @@ def _write_to_nowhere(terminal: int) -> None:
         if os.fstat(descriptor).st_rdev == os.fstat(terminal).st_rdev:
             os.dup2(nowhere, descriptor)
     os.close(nowhere)
+
+
+def _rest(descriptor: int) -> bytes:
+    """What lies in a pipe, without waiting for more."""
+    data = b""
+    while select.select([descriptor], [], [], 0)[0] and (more := os.read(descriptor, READ)):
+        data += more
+    return data
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -74,10 +74,16 @@ def test_it_stops_and_goes_on(tmp_path, home, number):
         app.wait_for(lambda: _state(app.pid) == "T")
         seen = len(app.output)
         app.kill(signal.SIGCONT)
-        app.wait_for(lambda: b"\x1b[?1049h" in app.output[seen:])
+        # raw comes after that: until then the terminal itself makes a newline of the Enter
+        app.wait_for(lambda: b"\x1b[?1049h" in app.output[seen:] and _is_raw(app))
         app.send("still here\r")
         app.wait_for(lambda: (tmp_path / "log").exists() and "still here" in (tmp_path / "log").read_text())
         assert _threads(app.pid) == threads
+
+
+def _is_raw(app):
+    flags = termios.tcgetattr(app.descriptor)
+    return not flags[0] & termios.ICRNL and not flags[3] & termios.ICANON
 
 
 def _threads(pid):
