@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import click
 
 from spark_chat.cli.lazy import BAD_INPUT, FAILED, INTERRUPTED
 from spark_chat.cli.options import narrate, narrate_problems, overridable, write
+from spark_chat.cli.stopping import on_signals
 
 if TYPE_CHECKING:
     from spark_chat.lab.bench import Made
@@ -139,16 +139,7 @@ async def _run(plan: Plan, going_on: Any, *, keep: bool, gb_s: float | None) -> 
     from spark_chat.lab.narration import Narration
 
     bench = Bench(plan, Narration(plan, narrate), keep=keep, going_on=going_on, gb_s=gb_s)
-    loop = asyncio.get_running_loop()
-
-    def interrupt() -> None:
-        loop.remove_signal_handler(signal.SIGINT)  # a second ctrl+c ends it at once
-        narrate("Stopping; once more ends it at once.")
-        bench.interrupt()
-
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(ending, bench.interrupt)
+    on_signals(bench.interrupt, narrate)
     return await bench.run()
 
 

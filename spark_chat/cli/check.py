@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from spark_chat.cli.options import narrate, narrate_problems, overridable, write, write_answer
+from spark_chat.cli.stopping import on_signals
 
 if TYPE_CHECKING:
     from spark_chat.headless.check import Outcome
@@ -60,14 +60,5 @@ async def _run(text: str, runs: int, settings: Settings, numbers: bool) -> Outco
     from spark_chat.headless.narrator import Narrator
 
     check = Check(lambda listener: Driver(listener), Narrator(narrate), numbers)
-    loop = asyncio.get_running_loop()
-
-    def interrupt() -> None:
-        loop.remove_signal_handler(signal.SIGINT)  # a second ctrl+c ends it at once
-        narrate("Stopping; once more ends it at once.")
-        check.interrupt()
-
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(ending, check.interrupt)
+    on_signals(check.interrupt, narrate)
     return await check.run(text, runs, settings)
