@@ -14,8 +14,14 @@ from spark_chat.driver.snapshot import Snapshot
 from spark_chat.settings.schema import Row, Settings, rows, value
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Turn
+    from spark_chat.engine.protocol import Counted, Turn
     from spark_chat.settings.resolve import Resolved
+
+
+class Counter(Protocol):
+    """Counts tokens: exactly, or not at all."""
+
+    async def count(self, messages: Sequence[Turn], texts: Sequence[str], thinking: bool) -> Counted | None: ...
 
 
 class Driving(Protocol):
@@ -23,6 +29,8 @@ class Driving(Protocol):
 
     @property
     def snapshot(self) -> Snapshot: ...
+    @property
+    def counting(self) -> Counter: ...
     async def start(self, settings: Settings) -> None: ...
     async def restart(self, settings: Settings) -> None: ...
     async def stop(self) -> None: ...

@@ -15,15 +15,17 @@ from typing import Any
 
 from spark_chat.driver import board, failure
 from spark_chat.driver.client import Client
+from spark_chat.driver.counting import Counting
 from spark_chat.driver.last_run import LastRun, StateFile
 from spark_chat.driver.latest import Latest
-from spark_chat.driver.models import ASK_FROM, Download, Models
+from spark_chat.driver.models import ASK_FROM, Download, Models, waits
 from spark_chat.driver.prompts import Prompts
 from spark_chat.driver.queue import Prompt
 from spark_chat.driver.snapshot import Changed, Phase, Snapshot, Update
 from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import (
     AnyEvent,
+    Counted,
     Delta,
     Done,
     Failed,
@@ -33,7 +35,7 @@ from spark_chat.engine.protocol import (
     Statistics,
     Stats,
     Turn,
-)
+)  # fmt: skip
 from spark_chat.machine import Machine
 from spark_chat.meters.session import SessionMeter
 from spark_chat.optimizations.optimization import Badge
@@ -42,8 +44,7 @@ from spark_chat.settings.schema import Settings
 
 POLL_S = 2.0
 """Between two looks at the worker's memory, seconds."""
-LOG_LINES = 20
-"""Lines of the log that are shown where the engine failed."""
+LOG_LINES = 20  # of the log, shown where the engine failed
 
 
 class Driver:
@@ -69,6 +70,7 @@ class Driver:
         self.snapshot = Snapshot()
         self.last_good: Settings | None = None
         self._prompts = Prompts(self._client.send, listener, self._prompts_changed)
+        self.counting = Counting(self._client.send, lambda: self.snapshot.phase is Phase.READY)
         self._session = SessionMeter(0.0)
         self._judged: tuple[Badge, ...] = ()
         self._running: Settings | None = None
@@ -106,8 +108,7 @@ class Driver:
         self._change(phase=Phase.STOPPED, progress=None, statistics=None)
 
     async def stop(self) -> None:
-        """Stop the engine until the next `start`: its memory is free, prompts that wait go on waiting. Ends in
-        STOPPED, unless a start came meanwhile."""
+        """Stop the engine until the next `start`; prompts go on waiting. Ends in STOPPED unless a start came."""
         if await self._start.cancel() and not self._closed:
             await self._stop_engine()
             self._judged = board.gone(self._judged, "The engine was stopped.")
@@ -155,7 +156,7 @@ class Driver:
             self._judged = board.waiting(self._judged)
             self._show_badges()
             if found.size >= ASK_FROM and not agreed:
-                self._change(phase=Phase.ASKING, progress=_waits(found))
+                self._change(phase=Phase.ASKING, progress=waits(found))
                 return
             self._change(phase=Phase.FETCHING)
             model = await found.fetch(self._fetched)
@@ -186,6 +187,7 @@ class Driver:
         self._generation += 1
         poll = self._end_poll()
         self._prompts.stop()
+        self.counting.stop()
         if poll is not None:
             await asyncio.wait([poll])
         if self._stopping is not None:
@@ -225,6 +227,8 @@ class Driver:
         elif isinstance(event, Statistics):
             self._change(statistics=event, context_used=self._session.context_used)
             self._show_badges()
+        elif isinstance(event, Counted):
+            self.counting.take(event)
         elif isinstance(event, Failed) and event.id is None:
             self._engine_failed(event)
         else:
@@ -264,6 +268,7 @@ class Driver:
         self._session.feed(event)
         self._fail(event)
         self._prompts.take(event)
+        self.counting.stop()
         self._end_poll()
         if self._outcome is not None and not self._outcome.done():
             self._settle()
@@ -313,8 +318,3 @@ class Driver:
         if after != self.snapshot:
             self.snapshot = after
             self._listener(Changed(after))
-
-
-def _waits(download: Download) -> Progress:
-    text = f"{download.name} is {download.size / 1e9:.1f} GB to download: waiting for your yes"
-    return Progress(stage="ask", fraction=None, text=text, time=time.monotonic())

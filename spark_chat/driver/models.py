@@ -5,10 +5,12 @@ The port that `Driver` works against; tests put a fake behind it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from spark_chat.engine.protocol import Progress
 from spark_chat.machine import Machine
 from spark_chat.recipe.recipe import ModelRef
 from spark_chat.settings.schema import Settings
@@ -29,6 +31,12 @@ class Download:
     size: int
     fetch: Callable[[Report], Awaitable[ModelRef]]
     note: str = ""
+
+
+def waits(download: Download) -> Progress:
+    """What is told while `download` waits for a yes."""
+    text = f"{download.name} is {download.size / 1e9:.1f} GB to download: waiting for your yes"
+    return Progress(stage="ask", fraction=None, text=text, time=time.monotonic())
 
 
 @dataclass(frozen=True)

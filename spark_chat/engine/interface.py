@@ -28,7 +28,8 @@ class Engine(Protocol):
     """One model, loaded. All methods are called on the worker's main thread, which runs one event loop for life.
 
     An engine may also have `async def warm(self, report: Report) -> None`: it runs first on that loop, before Ready
-    is sent, and raises EngineFailure like `load`.
+    is sent, and raises EngineFailure like `load`. And `async def count(self, command: Count) -> tuple[int, list[int]]`:
+    the tokens of a prompt and of each text, exactly as `generate` would have them; it may raise anything.
     """
 
     def load(self, command: Load, report: Report) -> Ready:

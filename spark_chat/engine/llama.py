@@ -20,10 +20,11 @@ from spark_chat.engine import gguf_facts, llama_log
 from spark_chat.engine.gguf_facts import BadGguf, GgufFacts
 from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.llama_answer import Answer, Piece, merged, request
+from spark_chat.engine.llama_count import TokenCounter
 from spark_chat.engine.llama_params import Plan, plan
 from spark_chat.engine.llama_proofs import proofs
 from spark_chat.engine.llama_steps import counters, whole_steps
-from spark_chat.engine.protocol import AnyEvent, FailureCode, Generate, Load, Ready, Started
+from spark_chat.engine.protocol import AnyEvent, Count, FailureCode, Generate, Load, Ready, Started
 from spark_chat.engine.reasoning import CLOSE, OPEN
 
 
@@ -136,6 +137,12 @@ class LlamaEngine:
         if rest is not None:
             yield answer.delta([rest])
         yield answer.done(call.ended_at, await self._whole_steps())
+
+    async def count(self, command: Count) -> tuple[int, list[int]]:
+        """Tokens of a prompt and of texts."""
+        assert self._plan is not None
+        counter = TokenCounter(str(self._server.listening_address), str(self._plan.params.api_keys[0]))
+        return await asyncio.to_thread(counter.count, command)
 
     async def _whole_steps(self) -> list[int] | None:
         """Steps with a draft in the answer that just ended, as the server counted them; None without speculation."""

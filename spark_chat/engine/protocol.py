@@ -126,6 +126,16 @@ class Stats(Command, frozen=True, kw_only=True):
     """Ask for one Statistics event."""
 
 
+class Count(Command, frozen=True, kw_only=True):
+    """Ask for one Counted event: how many token ids `messages` would be as a prompt, and each of `texts` by itself.
+    Nothing is computed by the model."""
+
+    id: str
+    messages: list[Turn]
+    texts: list[str] = []
+    thinking: bool = True
+
+
 class Shutdown(Command, frozen=True, kw_only=True):
     """End the engine and the worker."""
 
@@ -221,8 +231,17 @@ class Statistics(Event, frozen=True, kw_only=True):
     time: float
 
 
-AnyCommand = Load | Generate | Abort | Stats | Shutdown
-AnyEvent = Progress | Ready | Started | Delta | Done | Failed | Statistics
+class Counted(Event, frozen=True, kw_only=True):
+    """The answer to Count `id`. `prompt_tokens` None, and no `text_tokens`: the engine could not count."""
+
+    id: str
+    prompt_tokens: int | None = None
+    text_tokens: list[int] = []
+    time: float
+
+
+AnyCommand = Load | Generate | Abort | Stats | Count | Shutdown
+AnyEvent = Progress | Ready | Started | Delta | Done | Failed | Statistics | Counted
 
 _encoder = msgspec.json.Encoder()
 _commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)

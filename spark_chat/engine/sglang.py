@@ -19,6 +19,7 @@ from spark_chat.engine import chat_template, proofs, sglang_args, sglang_request
 from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.protocol import (
     AnyEvent,
+    Count,
     Delta,
     Done,
     FinishReason,
@@ -179,6 +180,12 @@ class SglangEngine:
             self._counters.forget(rid)
             if poll is not None:
                 poll.cancel()
+
+    async def count(self, command: Count) -> tuple[int, list[int]]:
+        """Tokens of a prompt and of texts. On the loop, as `generate` has it: no tokenizer is asked by two at once."""
+        tokenizer = self._engine.tokenizer_manager.tokenizer
+        whole = chat_template.prompt(tokenizer, command.messages, command.thinking)[0] if command.messages else []
+        return len(whole), [len(tokenizer.encode(text, add_special_tokens=False)) for text in command.texts]
 
     async def _stream(
         self, command: Generate, rid: str, ids: list[int], opened: bool, params: dict[str, Any]

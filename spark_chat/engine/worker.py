@@ -19,16 +19,19 @@ import threading
 import time
 import traceback
 from collections import deque
+from collections.abc import Coroutine
 
 import msgspec
 
 from spark_chat.engine import logs
+from spark_chat.engine.counting import counted
 from spark_chat.engine.interface import Engine, EngineFailure
 from spark_chat.engine.memory import held_bytes
 from spark_chat.engine.protocol import (
     PROTOCOL,
     Abort,
     AnyCommand,
+    Count,
     Failed,
     FailureCode,
     Generate,
@@ -216,13 +219,13 @@ class Worker:
                 )
                 return
             self._answering = command.id
-            task = asyncio.create_task(self._answer(command))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._spawn(self._answer(command))
         elif isinstance(command, Abort):
             if self._engine is not None and command.id == self._answering:
                 self._unwanted = command.id
                 self._engine.abort(command.id)
+        elif isinstance(command, Count):
+            self._spawn(self._count(command))
         elif isinstance(command, Stats):
             try:
                 facts = self._engine.statistics() if self._engine is not None else {}
@@ -232,6 +235,14 @@ class Worker:
             self._link.send(Statistics(memory_bytes=held_bytes(), facts=facts, time=time.monotonic()))
         else:
             self._fail("protocol", f"A {type(command).__name__.lower()} command can't come now.")
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _count(self, command: Count) -> None:
+        self._link.send(await counted(self._engine, command))
 
     async def _answer(self, command: Generate) -> None:
         assert self._engine is not None

@@ -13,6 +13,8 @@ from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import (
     Abort,
     AnyEvent,
+    Count,
+    Counted,
     Delta,
     Done,
     Failed,
@@ -90,6 +92,11 @@ async def test_a_chat_on_the_real_engine(chat: Chat) -> None:
     done = await chat.answer("plain")
     assert isinstance(done, Done) and done.finish == "length" and done.usage.completion_tokens == 12
     assert chat.said("text") == small_llama.text(ASSISTANT, 12) and done.usage.verify_steps is None
+    turns = [Turn("user", "hello")]
+    chat.client.send(Count(id="count", messages=turns, texts=["hello", ""], thinking=False))
+    count = await chat.until(Counted)
+    assert isinstance(count, Counted) and count.prompt_tokens == done.usage.prompt_tokens
+    assert count.text_tokens == [1, 0]
     assert [event.tokens for event in chat.seen if isinstance(event, Delta)][-1] == 12
 
     done = await chat.answer("thought", thinking=True)

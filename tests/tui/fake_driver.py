@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
-from spark_chat.engine.protocol import Failed, Progress, Ready, Statistics, Turn
+from spark_chat.engine.protocol import Counted, Failed, Progress, Ready, Statistics, Turn
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.optimizations.optimization import Badge, State
 from spark_chat.recipe.recipe import ModelRef, Recipe
@@ -46,6 +46,7 @@ class FakeDriver:
     saved_settings: Settings | None = None
     confirmed: int = 0
     closed: bool = False
+    counts: int = 0
 
     # what the app calls
 
@@ -78,6 +79,18 @@ class FakeDriver:
 
     def abort(self, id: str | None = None) -> None:
         self.aborted.append(id)
+
+    async def count(self, messages: Sequence[Turn], texts: Sequence[str], thinking: bool) -> Counted | None:
+        """A token a word, and three a turn for its template."""
+        if self.snapshot.phase is not Phase.READY:
+            return None
+        self.counts += 1
+        words = [len(turn.content.split()) + 3 for turn in messages]
+        return Counted(id="", prompt_tokens=sum(words), text_tokens=[len(text.split()) for text in texts], time=0.0)
+
+    @property
+    def counting(self) -> FakeDriver:
+        return self
 
     def saved(self, settings: Settings) -> None:
         self.saved_settings = settings
