@@ -19,6 +19,12 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 
+class BadInput(click.ClickException):
+    """Said as it is, without the usage: the command was understood."""
+
+    exit_code = BAD_INPUT
+
+
 class LazyGroup(click.Group):
     """`lazy`: name -> ("module:attribute", one line of help).
 

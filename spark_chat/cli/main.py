@@ -11,7 +11,7 @@ import click
 
 from spark_chat import __version__
 from spark_chat.cli.completing import themes
-from spark_chat.cli.lazy import LazyGroup
+from spark_chat.cli.lazy import BadInput, LazyGroup
 from spark_chat.cli.options import Overrides, config_option, engine_option, model_option, set_option
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ COMMANDS = {
 @engine_option
 @click.option("--theme", metavar="NAME", shell_complete=themes, help="The theme for this run.")
 @click.option("--no-history", is_flag=True, help="Keep nothing of this chat on disk.")
+@click.option("--plain", is_flag=True, help="Line by line, without a screen: for pipes and screen readers.")
+@click.option("--whole", is_flag=True, help="With --plain: all of standard input is one prompt.")
 @click.version_option(__version__, "-V", "--version", prog_name="spark-chat")
 @click.pass_context
 def main(
@@ -49,15 +51,29 @@ def main(
     engine: str | None,
     theme: str | None,
     no_history: bool,
+    plain: bool,
+    whole: bool,
 ) -> object:
     """Chat with a model on this machine, with true numbers."""
     overrides = context.ensure_object(Overrides)
     overrides.take(config, sets, model=model, engine=engine, theme=theme, no_history="yes" if no_history else None)
+    if whole and not plain:
+        raise click.UsageError("--whole says how --plain reads its input. Give --plain too.")
     if context.invoked_subcommand is not None:
+        if plain:
+            raise click.UsageError(f"--plain is for the chat, and {context.invoked_subcommand} is no chat.")
         return None
     resolved = overrides.resolved()
     if overrides.config is None or (resolved.file is not None and resolved.file.exists):
         resolved = with_file(resolved)  # a file that --config names and that is not there may be a slip of the pen
+    if plain:
+        code_of_plain: object = import_module("spark_chat.plain.chat").run(resolved, whole)
+        return code_of_plain
+    from spark_chat.tui.environment import refusal
+
+    why_not = refusal()
+    if why_not is not None:
+        raise BadInput(why_not)
     gc.disable()  # a start makes no garbage worth a search: a tenth of its time; on again once the screen is drawn
     code: object = import_module("spark_chat.tui.app").run(resolved)
     return code

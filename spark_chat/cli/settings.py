@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from spark_chat.cli.completing import keys
-from spark_chat.cli.lazy import BAD_INPUT
+from spark_chat.cli.lazy import BAD_INPUT, BadInput
 from spark_chat.cli.options import Overrides, config_option, narrate, narrate_problems, overridable, write
 from spark_chat.settings.problem import CannotSave, SettingsError, UnknownKey
 from spark_chat.settings.resolve import Resolved, assignment, known_key
@@ -46,12 +46,6 @@ def _file(overrides: Overrides) -> Path:
     from spark_chat.locations import settings_file
 
     return overrides.path() or settings_file()
-
-
-class BadInput(click.ClickException):
-    """Said as it is, without the usage: the command was understood."""
-
-    exit_code = BAD_INPUT
 
 
 def _refused(error: SettingsError) -> click.ClickException:
@@ -132,6 +126,11 @@ def set_(context: click.Context, key: str, value: str) -> None:
 
 def _unknown_theme(name: str) -> str:
     """Why a theme of that name can't be used, with those that can; "" where it can."""
+    from spark_chat.tui.environment import refusal
+
+    why_not = refusal()
+    if why_not is not None:
+        raise BadInput(why_not)
     from textual.theme import BUILTIN_THEMES
 
     from spark_chat.tui.themes import load

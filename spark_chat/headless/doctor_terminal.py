@@ -25,7 +25,7 @@ def kind(environ: Mapping[str, str]) -> Finding:
     term = environ.get("TERM", "")
     if term in ("", "dumb", "unknown"):
         named = f"TERM is {term}" if term else "TERM is not set"
-        return warning("terminal", f"{named}: the chat can't draw here.", "Use `spark-chat check`, or set TERM.")
+        return warning("terminal", f"{named}: the chat can't draw here.", "Use `spark-chat --plain`, or set TERM.")
     program = environ.get("TERM_PROGRAM")
     return fine("terminal", f"{term} in {program}." if program else f"{term}.")
 

@@ -24,7 +24,7 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 def refusal(environment: Mapping[str, str] = os.environ) -> str | None:
     """Why the chat cannot be drawn here and what to do; None where it can."""
-    other = "`spark-chat check` answers one prompt without a screen; it reads a pipe with `spark-chat check -`."
+    other = "`spark-chat --plain` chats line by line, without a screen."
     if not sys.stdin.isatty():
         return f"The chat reads keys, and standard input is not a terminal. {other}"
     if not sys.stdout.isatty():

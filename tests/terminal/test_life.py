@@ -104,7 +104,7 @@ def test_without_the_mouse_none_is_asked_for(tmp_path, home):
 def test_a_dumb_terminal_is_refused_in_a_sentence(tmp_path, home):
     with start(tmp_path, term="dumb") as app:
         assert app.wait_ended() == 2
-        assert b"TERM=dumb" in app.output and b"spark-chat check" in app.output
+        assert b"TERM=dumb" in app.output and b"spark-chat --plain" in app.output
         assert b"\x1b" not in app.output and b"Traceback" not in app.output
 
 
@@ -119,7 +119,7 @@ def test_what_is_no_terminal_is_refused_in_a_sentence(tmp_path, home, stream):
     said = said if said is not None else os.read(leader, 4_096)
     os.close(leader)
     assert done.returncode == 2
-    assert b"not a terminal" in said and b"spark-chat check" in said
+    assert b"not a terminal" in said and b"spark-chat --plain" in said
 
 
 @pytest.mark.parametrize("size", [(20, 5), (8, 2), (200, 60)])

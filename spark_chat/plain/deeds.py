@@ -1,0 +1,138 @@
+"""What the commands of the one table do in the plain chat: one method for each action that makes sense without a
+screen. The others say where they are to be had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spark_chat.driver.snapshot import Phase
+from spark_chat.tui import commands
+
+if TYPE_CHECKING:
+    from spark_chat.history.message import Listed
+    from spark_chat.plain.chat import PlainChat
+
+LISTED = 20
+"""Conversations that /resume lists."""
+LOG_LINES = 20
+
+ELSEWHERE = {
+    "settings": "`spark-chat settings show` and `spark-chat settings set KEY VALUE` are its settings; a change of the "
+    "file takes effect here at /restart.",
+    "check": "`spark-chat check FILE` runs a prompt and says what it costs.",
+    "compare": "`spark-chat bench --vary KEY=VALUES` compares settings.",
+}
+
+
+class Deeds:
+    """The plain chat's deeds."""
+
+    def __init__(self, chat: PlainChat) -> None:
+        self._chat = chat
+        self._listed: list[Listed] = []
+
+    @classmethod
+    def known(cls) -> list[commands.Command]:
+        """The commands that do something here."""
+        return [command for command in commands.COMMANDS if hasattr(cls, f"action_{command.action}")]
+
+    async def do(self, given: commands.Given) -> None:
+        """Do what a command says."""
+        deed = getattr(self, f"action_{given.command.action}", None)
+        if deed is not None:
+            await deed(given.argument)
+            return
+        name = given.command.name
+        self._say(ELSEWHERE.get(name, f"/{name} needs the screen: `spark-chat` without --plain has it."))
+
+    def _say(self, sentence: str) -> None:
+        self._chat.output.say(sentence)
+
+    async def action_help(self, argument: str) -> None:
+        self._say("A line is a prompt. A backslash at its end, a ``` fence, or a line of three double quotes before "
+                  "and after make one prompt of several lines. ctrl+c stops an answer, twice leaves.")  # fmt: skip
+        for command in self.known():
+            aliases = "".join(f", /{alias}" for alias in command.aliases)
+            self._say(f"{command.usage}{aliases}: {command.help}")
+
+    async def action_new(self, argument: str) -> None:
+        self._chat.session.begin()
+        self._say("A new conversation; the old one is kept." if self._chat.journal.keeps else "A new conversation.")
+
+    async def action_resume(self, argument: str) -> None:
+        """Without an argument: list; with a number of the list: go on there."""
+        journal, session = self._chat.journal, self._chat.session
+        if not journal.keeps:
+            self._say("No earlier conversation is kept: the history is off, or cannot be written.")
+            return
+        if not argument or not self._listed:
+            found = await journal.committed(journal.listed(LISTED + 1)) or []
+            self._listed = [item for item in found if item.conversation != session.conversation.id][:LISTED]
+        if not argument:
+            for number, item in enumerate(self._listed, 1):
+                self._say(f"{number}. {item.title}")
+            last = "/resume and its number goes on with one." if self._listed else "There is no other one yet."
+            self._say(last)
+        elif argument.isdecimal() and 0 < int(argument) <= len(self._listed):
+            await self._go_on_with(self._listed[int(argument) - 1])
+        else:
+            self._say(f"There is no {argument} in the list that /resume shows.")
+
+    async def _go_on_with(self, item: Listed) -> None:
+        from spark_chat.chat.keeping import restored
+
+        journal = self._chat.journal
+        kept = await journal.committed(journal.resume(item.conversation))
+        if kept is None:
+            self._say("That conversation could not be read back; it stays on disk as it is.")
+            return
+        conversation = restored(kept)
+        self._chat.session.begin(conversation)
+        count = len(conversation)
+        self._say(f"Going on with: {item.title} ({count} prompt{'' if count == 1 else 's'}).")
+
+    async def action_restart(self, argument: str) -> None:
+        self._chat.choices.look()
+        self._chat.room.use(self._chat.choices.resolved)
+        self._chat.session.settings = self._chat.choices.resolved.settings
+        for problem in self._chat.choices.problems:
+            self._say(problem)
+        self._chat.start(self._chat.room.restart())
+
+    async def action_go_on(self, argument: str) -> None:
+        """Say yes to what was offered last."""
+        chat = self._chat
+        snapshot = chat.session.snapshot
+        if snapshot.phase is Phase.ASKING:
+            chat.start(chat.room.driver.confirm())
+        elif snapshot.phase is Phase.FAILED and chat.room.fallback:
+            self._say(f"Back to what ran last: {'; '.join(map(str, chat.room.fallback))}.")
+            chat.start(chat.room.go_back())
+        elif chat.session.overflow is not None and chat.session.overflow.drop:
+            chat.session.drop_oldest()
+        else:
+            self._say("Nothing is offered.")
+
+    async def action_fold(self, argument: str) -> None:
+        found = [item for item in self._chat.session.conversation if item.reasoning]
+        self._say(str(found[-1].reasoning) if found else "No answer here has reasoning.")
+
+    async def action_stop(self, argument: str) -> None:
+        if not self._chat.session.stop():
+            self._say("Nothing is being answered.")
+
+    async def action_clear_queue(self, argument: str) -> None:
+        count = self._chat.session.clear_queue()
+        self._say(f"{count} taken back, not sent." if count else "Nothing waits.")
+
+    async def action_think(self, argument: str) -> None:
+        session = self._chat.session
+        words = {"on": True, "off": False, "": not session.thinking}
+        if argument not in words:
+            self._say("It is /think on or /think off.")
+            return
+        session.thinking = words[argument]
+        self._say(f"The model {'reasons' if session.thinking else 'answers without reasoning'} from the next prompt.")
+
+    async def action_quit(self, argument: str) -> None:
+        self._chat.leave(0)
