@@ -21,7 +21,7 @@ from spark_chat.history.writer import Entry, Writer
 if TYPE_CHECKING:
     import sqlite3
 
-    from spark_chat.history.message import Conversation, Listed, Offer, State
+    from spark_chat.history.message import Conversation, Offer, State
     from spark_chat.history.store import Store
 
 INTERVAL_S = 0.8
@@ -53,6 +53,12 @@ class Journal:
         self._answers: dict[str, str] = {}
         self._pieces: dict[str, int] = {}
         self._settings: dict[str, str] = {}
+        self._bases: dict[str, tuple[int, int]] = {}
+
+    @property
+    def run(self) -> str:
+        """This chat's name among those that write to the file."""
+        return self._run
 
     @property
     def keeps(self) -> bool:
@@ -67,30 +73,50 @@ class Journal:
         self._settings[id] = as_json(settings)
         return id
 
-    def prompt(self, conversation: str, id: str, text: str, parent: str | None = None) -> Future[bool]:
+    def set_up(self, conversation: str, settings: Mapping[str, Any]) -> None:
+        """The settings that a conversation gets with the first thing that is written in it."""
+        self._settings[conversation] = as_json(settings)
+
+    def prompt(
+        self, conversation: str, id: str, text: str, parent: str | None = None, edits: str | None = None
+    ) -> Future[bool]:
         """A prompt was submitted: "queued" until its answer starts. Wait for the future before it is sent.
 
-        `parent` is needed only to branch off: without one it follows what is answered last when its turn comes."""
+        `parent`, `edits`: see `record.prompt`."""
         now = time.time()
 
         def write(connection: sqlite3.Connection) -> None:
             from spark_chat.history import record
 
-            record.prompt(connection, conversation, id, text, parent, now)
+            record.prompt(connection, conversation, id, text, parent, now, edits)
 
-        return self._write(conversation, write, len(text))
+        return self.write(conversation, write, len(text))
 
-    def answer_started(self, conversation: str, id: str, parent: str | None = None) -> Future[bool]:
-        """The answer `id` to the prompt `parent` begins; `append` and `finish` need just its id from now on."""
+    def answer_started(
+        self, conversation: str, id: str, parent: str | None = None, after: str | None = None, leaf: bool = True
+    ) -> Future[bool]:
+        """The answer `id` to the prompt `parent` begins; `append` and `finish` need just its id from now on.
+        `after`, `leaf`: see `record.answer`."""
         now = time.time()
         self._answers[id] = conversation
 
         def write(connection: sqlite3.Connection) -> None:
             from spark_chat.history import record
 
-            record.answer(connection, conversation, id, parent, now)
+            record.answer(connection, conversation, id, parent, now, after, leaf)
 
-        return self._write(conversation, write)
+        return self.write(conversation, write)
+
+    def goes_on(self, conversation: str, id: str, base: tuple[int, int]) -> Future[bool]:
+        """The answer `id`, which had ended, goes on behind its first `base` characters of text and of reasoning."""
+        self._answers[id], self._bases[id] = conversation, base
+
+        def write(connection: sqlite3.Connection) -> None:
+            from spark_chat.history import record
+
+            record.go_on(connection, conversation, id, base)
+
+        return self.write(conversation, write)
 
     def append(self, id: str, text: str = "", reasoning: str = "") -> None:
         """Text of the answer `id` came."""
@@ -113,6 +139,7 @@ class Journal:
         `conversation` is needed only for a message that is no answer begun here, such as a prompt taken back."""
         home = self._answers.pop(id, None) or conversation
         self._pieces.pop(id, None)
+        base = self._bases.pop(id, (0, 0))
         if home is None:
             return _settled(False)
         figures, used = as_json(numbers), as_json(settings)
@@ -120,9 +147,9 @@ class Journal:
         def write(connection: sqlite3.Connection) -> None:
             from spark_chat.history import record
 
-            record.finish(connection, home, id, state, figures, used)
+            record.finish(connection, home, id, state, figures, used, base)
 
-        return self._write(home, write)
+        return self.write(home, write)
 
     def draft(self, conversation: str, text: str) -> None:
         """What stands in the composer now; "" when nothing does."""
@@ -147,17 +174,7 @@ class Journal:
 
             return resume.latest(store)
 
-        return self._ask(ask)
-
-    def listed(self, limit: int = 200) -> Future[list[Listed] | None]:
-        """The conversations that one may go on with, used last first."""
-
-        def ask(store: Store) -> list[Listed]:
-            from spark_chat.history import resume
-
-            return resume.listed(store, self._run, limit)
-
-        return self._ask(ask)
+        return self.ask(ask)
 
     def load(self, conversation: str) -> Future[Conversation | None]:
         """A conversation, read back, in order."""
@@ -167,7 +184,7 @@ class Journal:
 
             return resume.load(store, conversation)
 
-        return self._ask(ask)
+        return self.ask(ask)
 
     def resume(self, conversation: str) -> Future[Conversation | None]:
         """Like `load`, and goes on with it: it is this run's now, and an answer that a kill cut off is "stopped"."""
@@ -182,7 +199,7 @@ class Journal:
                     record.stop_partial(connection, conversation)
             return resume.load(store, conversation)
 
-        return self._ask(ask)
+        return self.ask(ask)
 
     def prompts(self, limit: int = 200) -> Future[list[str] | None]:
         """The last prompts of all conversations, oldest first."""
@@ -192,7 +209,7 @@ class Journal:
 
             return resume.prompts(store, limit)
 
-        return self._ask(ask)
+        return self.ask(ask)
 
     async def committed(self, future: Future[T]) -> T | None:
         """The future's result; None where the disk takes longer than ANSWER_S, which is reported."""
@@ -214,7 +231,8 @@ class Journal:
 
     # ------------------------------------------------------------------ parts
 
-    def _write(self, conversation: str, write: Callable[[sqlite3.Connection], None], size: int = 0) -> Future[bool]:
+    def write(self, conversation: str, write: Callable[[sqlite3.Connection], None], size: int = 0) -> Future[bool]:
+        """Write something of a conversation that is in use: it is this chat's now, and first in the list."""
         writer, future = self._writer, Future[bool]()
         if writer is None:
             return _settled(False)
@@ -229,7 +247,18 @@ class Journal:
             writer.put(Entry(write=written, waiting=future, size=size), 0.0)
         return future
 
-    def _ask(self, ask: Callable[[Store], T | None]) -> Future[T | None]:
+    def change(self, write: Callable[[sqlite3.Connection], None]) -> Future[bool]:
+        """Write something that is no use of a conversation: the order of the list stays."""
+        writer, future = self._writer, Future[bool]()
+        if writer is None:
+            return _settled(False)
+        with writer.lock:
+            writer.open.clear()
+            writer.put(Entry(write=write, waiting=future), 0.0)
+        return future
+
+    def ask(self, ask: Callable[[Store], T | None]) -> Future[T | None]:
+        """What a read gives; None where it could not be read."""
         future = Future[T | None]()
         if self._writer is None:
             future.set_result(None)

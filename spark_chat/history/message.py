@@ -25,12 +25,17 @@ class Message:
     numbers: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     created: float = 0.0
+    edits: str | None = None
+    """Of a prompt: the one that it is another version of."""
+    shown: float | None = None
+    """When it was last chosen among its versions, in Unix seconds; None where it never was."""
 
 
 @dataclass(frozen=True)
 class Conversation:
     """`messages` in reading order: the way to the leaf, then prompts that were never sent or
-    failed before an answer began."""
+    failed before an answer began. `all`: every message in the order they came, other versions too. `place`: where the
+    person had scrolled to; empty for the end."""
 
     id: str
     title: str
@@ -39,6 +44,8 @@ class Conversation:
     messages: tuple[Message, ...]
     draft: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    all: tuple[Message, ...] = ()
+    place: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,11 +65,36 @@ class Offer:
 
 @dataclass(frozen=True)
 class Listed:
-    """A kept conversation in a list. `updated`: used last, in Unix seconds."""
+    """A kept conversation in a list. `updated`: used last, in Unix seconds. `held`: another chat that runs now has it
+    open."""
 
     conversation: str
     title: str
     updated: float
+    pinned: bool = False
+    held: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some of the conversations in their order: `rows` from number `first` on, of `total`."""
+
+    rows: tuple[Listed, ...]
+    first: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A conversation that has what was searched. `message`: its newest message with it, "" where only the title has.
+    `text`: a line of that message around the words, cut into pieces, each with whether it is one of the words.
+    `count`: messages with it, as far as was looked."""
+
+    listed: Listed
+    message: str
+    role: str
+    text: tuple[tuple[str, bool], ...]
+    count: int
 
 
 def as_json(value: object) -> str:

@@ -49,31 +49,49 @@ def title_of(text: str) -> str:
 
 
 def prompt(
-    connection: sqlite3.Connection, conversation: str, id: str, text: str, parent: str | None, now: float
+    connection: sqlite3.Connection,
+    conversation: str,
+    id: str,
+    text: str,
+    parent: str | None,
+    now: float,
+    edits: str | None = None,
 ) -> None:
     """A prompt that waits to be sent. Without a `parent` it follows whatever was answered last when its own answer
-    begins. The draft that it was goes away with it."""
+    begins; '' settles that nothing comes before it. The draft that it was goes away with it. With `edits` it is
+    another version of that prompt, and the way that the person sees ends at it."""
     connection.execute(
-        "INSERT INTO messages (conversation, id, parent, role, text, state, created) "
-        "VALUES (?, ?, ?, 'user', ?, 'queued', ?) "
+        "INSERT INTO messages (conversation, id, parent, role, text, state, created, edits) "
+        "VALUES (?, ?, ?, 'user', ?, 'queued', ?, ?) "
         "ON CONFLICT (conversation, id) DO UPDATE SET text = excluded.text",
-        (conversation, id, parent, stored(text), now),
+        (conversation, id, parent, stored(text), now, edits),
     )
+    if edits is not None:
+        connection.execute("UPDATE conversations SET leaf = ? WHERE id = ?", (id, conversation))
     connection.execute(
         "UPDATE conversations SET title = ? WHERE id = ? AND title IS NULL", (stored(title_of(text)), conversation)
     )
     connection.execute("DELETE FROM drafts WHERE conversation = ? AND text = ?", (conversation, stored(text)))
 
 
-def answer(connection: sqlite3.Connection, conversation: str, id: str, parent: str | None, now: float) -> None:
-    """An answer to `parent` begins. A prompt that waited in the queue now follows what was answered meanwhile."""
-    leaf = _leaf(connection, conversation)
+def answer(
+    connection: sqlite3.Connection,
+    conversation: str,
+    id: str,
+    parent: str | None,
+    now: float,
+    after: str | None = None,
+    leaf: bool = True,
+) -> None:
+    """An answer to `parent` begins. A prompt that waited in the queue now follows `after`, or, where that is None,
+    what was answered meanwhile. `leaf`: it is on the way that the person sees, which ends at it now."""
+    last = _leaf(connection, conversation)
     if parent is None:
-        parent = leaf
+        parent = last
     connection.execute(
-        "UPDATE messages SET state = 'done', parent = coalesce(parent, ?) "
+        "UPDATE messages SET state = 'done', parent = coalesce(?, parent, ?) "
         "WHERE conversation = ? AND id = ? AND state = 'queued'",
-        (leaf, conversation, parent),
+        (after, last, conversation, parent),
     )
     connection.execute(
         "INSERT INTO messages (conversation, id, parent, role, state, created) "
@@ -81,7 +99,19 @@ def answer(connection: sqlite3.Connection, conversation: str, id: str, parent: s
         "ON CONFLICT DO NOTHING",
         (conversation, id, parent, now),
     )
-    connection.execute("UPDATE conversations SET leaf = ? WHERE id = ?", (id, conversation))
+    if leaf:
+        connection.execute("UPDATE conversations SET leaf = ? WHERE id = ?", (id, conversation))
+
+
+def go_on(connection: sqlite3.Connection, conversation: str, id: str, base: tuple[int, int]) -> None:
+    """An answer that had ended goes on behind its first `base` characters (of text, of reasoning)."""
+    for text, reasoning in connection.execute(
+        "SELECT text, reasoning FROM messages WHERE conversation = ? AND id = ?", (conversation, id)
+    ).fetchall():
+        connection.execute(
+            "UPDATE messages SET state = 'partial', text = ?, reasoning = ? WHERE conversation = ? AND id = ?",
+            (stored(loaded(text)[: base[0]]), stored(loaded(reasoning)[: base[1]]), conversation, id),
+        )
 
 
 def piece(
@@ -100,18 +130,29 @@ def piece(
 
 
 def finish(
-    connection: sqlite3.Connection, conversation: str, id: str, state: State, numbers: str, settings: str
+    connection: sqlite3.Connection,
+    conversation: str,
+    id: str,
+    state: State,
+    numbers: str,
+    settings: str,
+    base: tuple[int | None, int | None] = (None, None),
 ) -> None:
-    """The message ended: its pieces are joined into it. `numbers` and `settings` are JSON."""
+    """The message ended: its pieces are joined to its first `base` characters, of text and of reasoning (None: all).
+    `numbers` and `settings` are JSON."""
     rows = connection.execute(
         "SELECT text, reasoning FROM pieces WHERE conversation = ? AND message = ? ORDER BY n", (conversation, id)
     ).fetchall()
     if rows:
+        before = connection.execute(
+            "SELECT text, reasoning FROM messages WHERE conversation = ? AND id = ?", (conversation, id)
+        ).fetchone() or ("", "")
+        texts = [loaded(whole)[:size] for whole, size in zip(before, base, strict=True)]
         connection.execute(
             "UPDATE messages SET text = ?, reasoning = ? WHERE conversation = ? AND id = ?",
             (
-                stored("".join(loaded(text) for text, _ in rows)),
-                stored("".join(loaded(reasoning) for _, reasoning in rows)),
+                stored(texts[0] + "".join(loaded(text) for text, _ in rows)),
+                stored(texts[1] + "".join(loaded(reasoning) for _, reasoning in rows)),
                 conversation,
                 id,
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from spark_chat.history.message import Conversation, Listed, Message, Offer
+from spark_chat.history.message import Conversation, Message, Offer
 from spark_chat.history.store import Store, loaded
 
 _CANDIDATES = 50
@@ -24,7 +24,7 @@ def latest(store: Store) -> Offer | None:
         _CANDIDATES,
     ):
         if run not in alive:
-            alive[run] = pid is not None and closed is None and _runs(pid, started)
+            alive[run] = pid is not None and closed is None and runs(pid, started)
         if alive[run]:
             continue
         states = dict(store.rows("SELECT state, count(*) FROM messages WHERE conversation = ? GROUP BY state", id))
@@ -44,33 +44,15 @@ def latest(store: Store) -> Offer | None:
     return None
 
 
-def listed(store: Store, run: str, limit: int) -> list[Listed]:
-    """The conversations that something was asked in, used last first; without those of other chats that are open.
-    `run`: who asks."""
-    alive: dict[str | None, bool] = {run: False, None: False}
-    found = []
-    for id, title, updated, writer, pid, started, closed in store.rows(
-        "SELECT c.id, c.title, c.updated, c.run, r.pid, r.process_started, r.closed FROM conversations c "
-        "LEFT JOIN runs r ON r.id = c.run WHERE c.deleted_at IS NULL AND c.title IS NOT NULL "
-        "ORDER BY c.updated DESC, c.rowid DESC LIMIT ?",
-        limit,
-    ):
-        if writer not in alive:
-            alive[writer] = pid is not None and closed is None and _runs(pid, started)
-        if not alive[writer]:
-            found.append(Listed(id, loaded(title), updated))
-    return found
-
-
 def load(store: Store, conversation: str) -> Conversation | None:
     """A conversation as its person saw it; None where there is none of that id."""
     found = store.rows(
-        "SELECT title, created, updated, leaf, settings FROM conversations WHERE id = ? AND deleted_at IS NULL",
+        "SELECT title, created, updated, leaf, settings, place FROM conversations WHERE id = ? AND deleted_at IS NULL",
         conversation,
     )
     if not found:
         return None
-    title, created, updated, leaf, settings = found[0]
+    title, created, updated, leaf, settings, place = found[0]
     messages = _messages(store, conversation)
     way: list[Message] = []
     at = messages.get(leaf)
@@ -78,7 +60,12 @@ def load(store: Store, conversation: str) -> Conversation | None:
         way.append(at)
         at = messages.get(at.parent)
     seen = {message.id for message in way}
-    unanswered = (message for message in messages.values() if message.state in _UNANSWERED and message.id not in seen)
+    unanswered = (
+        message
+        for message in messages.values()
+        if message.state in _UNANSWERED and message.edits is None and message.id not in seen
+        and (not message.parent or message.parent in seen)
+    )  # fmt: skip
     return Conversation(
         id=conversation,
         title=loaded(title),
@@ -87,12 +74,18 @@ def load(store: Store, conversation: str) -> Conversation | None:
         messages=(*reversed(way), *(message for message in unanswered if message.role == "user")),
         draft=_draft(store, conversation),
         settings=_parsed(settings),
+        all=tuple(messages.values()),
+        place=_parsed(place),
     )
 
 
 def prompts(store: Store, limit: int) -> list[str]:
     """The last prompts of all conversations, oldest first."""
-    rows = store.rows("SELECT text FROM messages WHERE role = 'user' ORDER BY seq DESC LIMIT ?", limit)
+    rows = store.rows(
+        "SELECT text FROM messages WHERE role = 'user' AND conversation NOT IN "
+        "(SELECT id FROM conversations WHERE deleted_at IS NOT NULL) ORDER BY seq DESC LIMIT ?",
+        limit,
+    )
     return [loaded(text) for (text,) in reversed(rows)]
 
 
@@ -103,8 +96,8 @@ def _messages(store: Store, conversation: str) -> dict[str | None, Message]:
     ):
         pieces.setdefault(id, []).append((loaded(text), loaded(reasoning)))
     messages: dict[str | None, Message] = {}
-    for id, parent, role, text, reasoning, state, numbers, settings, created in store.rows(
-        "SELECT id, parent, role, text, reasoning, state, numbers, settings, created FROM messages "
+    for id, parent, role, text, reasoning, state, numbers, settings, created, edits, shown in store.rows(
+        "SELECT id, parent, role, text, reasoning, state, numbers, settings, created, edits, shown FROM messages "
         "WHERE conversation = ? ORDER BY seq",
         conversation,
     ):
@@ -119,6 +112,8 @@ def _messages(store: Store, conversation: str) -> dict[str | None, Message]:
             numbers=_parsed(numbers),
             settings=_parsed(settings),
             created=created,
+            edits=edits,
+            shown=shown,
         )
     return messages
 
@@ -136,7 +131,7 @@ def _parsed(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _runs(pid: int, started: float) -> bool:
+def runs(pid: int, started: float) -> bool:
     """Whether the process that wrote is still there; a reused number is told by its start time."""
     import psutil
 

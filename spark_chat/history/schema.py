@@ -2,7 +2,9 @@
 
 `user_version` of a file is the number of migrations it has had. A migration, once released, never changes: a new
 table, column or index is a new entry at the end of `MIGRATIONS`. Messages form a tree through `parent`; the way
-through it that a person sees ends at the conversation's `leaf`. Times are Unix seconds.
+through it that a person sees ends at the conversation's `leaf`. Two answers to one prompt, or two prompts after one
+answer, are versions of each other. A prompt's parent is NULL, or '' where it is settled that none comes before it.
+Times are Unix seconds.
 
 Text columns hold what was typed and received as it was. Text that UTF-8 cannot carry (a lone surrogate) is kept as a
 BLOB of UTF-8 with surrogates passed through; see `store.stored` and `store.loaded`.
@@ -65,6 +67,32 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             text TEXT NOT NULL,
             updated REAL NOT NULL
         )""",
+    ),
+    (
+        # `edits`: the prompt that this one is another version of. `shown`: when it was last the version on screen.
+        "ALTER TABLE messages ADD COLUMN edits TEXT",
+        "ALTER TABLE messages ADD COLUMN shown REAL",
+        # Where the person had scrolled to, as JSON; empty for the end.
+        "ALTER TABLE conversations ADD COLUMN place TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX conversations_listed ON conversations (pinned DESC, updated DESC) "
+        "WHERE deleted_at IS NULL AND title IS NOT NULL",
+        # All words of all messages. The text itself stays in `messages` alone; the triggers hold the two together.
+        """CREATE VIRTUAL TABLE words USING fts5 (
+            text, reasoning, content = 'messages', content_rowid = 'seq',
+            tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+        )""",
+        "INSERT INTO words (words) VALUES ('rebuild')",
+        """CREATE TRIGGER words_added AFTER INSERT ON messages BEGIN
+            INSERT INTO words (rowid, text, reasoning) VALUES (new.seq, new.text, new.reasoning);
+        END""",
+        """CREATE TRIGGER words_removed AFTER DELETE ON messages BEGIN
+            INSERT INTO words (words, rowid, text, reasoning) VALUES ('delete', old.seq, old.text, old.reasoning);
+        END""",
+        """CREATE TRIGGER words_changed AFTER UPDATE OF text, reasoning ON messages
+        WHEN old.text IS NOT new.text OR old.reasoning IS NOT new.reasoning BEGIN
+            INSERT INTO words (words, rowid, text, reasoning) VALUES ('delete', old.seq, old.text, old.reasoning);
+            INSERT INTO words (rowid, text, reasoning) VALUES (new.seq, new.text, new.reasoning);
+        END""",
     ),
 )
 

@@ -152,8 +152,11 @@ class Opening:
         if app.journal is None or not app.journal.keeps:
             app.say("No earlier conversation is kept: the history is off, or cannot be written.")
             return
-        found = await app.journal.committed(app.journal.listed())
-        others = [item for item in found or () if item.conversation != app.session.conversation.id]
+        from spark_chat.history.shelf import Shelf
+
+        page = await app.journal.committed(Shelf(app.journal).page(0, 200))
+        found = page.rows if page is not None else ()
+        others = [item for item in found if not item.held and item.conversation != app.session.conversation.id]
         if others:
             app.chat.composer.earlier.open(others)
         else:

@@ -1,0 +1,74 @@
+"""A file of the first schema, dumped from a store that the program of that time wrote, opened by this one."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from spark_chat.history.journal import Journal
+from spark_chat.history.schema import SCHEMA
+from spark_chat.history.shelf import Shelf
+from spark_chat.history.store import Store
+
+WAIT_S = 20
+DUMP = Path(__file__).with_name("schema-1.sql")
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "history.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.executescript(DUMP.read_text())
+    connection.close()
+    return path
+
+
+def test_an_old_file_is_copied_brought_forward_and_searched(old: Path) -> None:
+    said: list[str] = []
+    journal = Journal(old, said.append)
+    shelf = Shelf(journal)
+    hits = shelf.search("rayleigh").result(WAIT_S)
+    assert hits is not None
+    assert [hit.listed.conversation for hit in hits] == ["two", "one"]
+    assert "".join(text for text, _ in hits[1].text) == "Rayleigh scattering: short waves scatter more."
+    assert [text for text, is_hit in hits[1].text if is_hit] == ["Rayleigh"]
+    page = shelf.page(0, 10).result(WAIT_S)
+    assert page is not None
+    assert {row.title for row in page.rows} == {"Why is the sky blue?", "Grüße \ud83d aus Köln", "cut off soon"}
+    one, two, three = (journal.load(name).result(WAIT_S) for name in ("one", "two", "three"))
+    assert one is not None and two is not None and three is not None
+    assert [m.text for m in one.messages if m.role == "user"] == ["Why is the sky blue?", "And red at night?"]
+    assert one.messages[1].reasoning == "The person asks about light." and one.messages == one.all
+    assert (two.draft, two.messages[-1].text, two.messages[-1].state) == ("half a thought", "never sent", "queued")
+    assert three.messages[-1].text == "partial text"
+    journal.close()
+    assert len(said) == 1 and f"from schema 1 to {SCHEMA}" in said[0]
+    (copy,) = old.parent.glob("*.schema-1.backup")
+    kept = sqlite3.connect(copy)
+    assert kept.execute("PRAGMA user_version").fetchone() == (1,)
+    kept.close()
+    store = Store.open(old)
+    assert store.integrity() == "ok"
+    store.rows("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+    store.close()
+
+
+def test_a_migration_that_was_killed_begins_anew(old: Path) -> None:
+    """All of it is one transaction: what is there after any statement but the last is the old file."""
+    connection = sqlite3.connect(old)
+    connection.execute("CREATE TABLE words (taken)")  # the migration fails here, in its middle
+    connection.commit()
+    said: list[str] = []
+    journal = Journal(old, said.append)
+    assert journal.prompts().result(WAIT_S) is None
+    journal.close()
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(messages)")}
+    assert "edits" not in columns and connection.execute("PRAGMA user_version").fetchone() == (1,)
+    connection.execute("DROP TABLE words")
+    connection.commit()
+    connection.close()
+    journal = Journal(old, said.append)
+    assert journal.prompts().result(WAIT_S) is not None
+    journal.close()
