@@ -66,7 +66,10 @@ class Deeds:
             self._say("No earlier conversation is kept: the history is off, or cannot be written.")
             return
         if not argument or not self._listed:
-            found = await journal.committed(journal.listed(LISTED + 1)) or []
+            from spark_chat.history.shelf import Shelf
+
+            page = await journal.committed(Shelf(journal).page(0, 2 * LISTED))
+            found = [item for item in page.rows if not item.held] if page is not None else []
             self._listed = [item for item in found if item.conversation != session.conversation.id][:LISTED]
         if not argument:
             for number, item in enumerate(self._listed, 1):
