@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spark_chat.settings import migrate
+from spark_chat.settings import keys, migrate
 from spark_chat.settings.lines import key_on, line_of
-from spark_chat.settings.problem import BadValue, Problem, nearest
+from spark_chat.settings.problem import BadValue, Layer, Problem, nearest
 from spark_chat.settings.schema import Row, rows, sections
 from spark_chat.settings.values import allowed, checked, shown
 
@@ -85,7 +86,24 @@ def parse(path: Path, text: str) -> SettingsFile:
             instead = f"the default, {shown(row.default)}, is used" if row.default is not None else "it is left out"
             instead = f"all of {key} is passed over" if row.kind == "table" else instead
             problems.append(Problem(bad.what, "file", path, line, key, allowed=bad.allowed, instead=instead))
+    for clash in keys.clashes(chosen_keys(values)):
+        key = f"{keys.SECTION}.{clash.action}"
+        values.pop(key, None)
+        problems.append(clashing(clash, "file", path, line_of(text, key.split(".", 1))))
     return SettingsFile(path, True, text, values, tuple(sorted(problems, key=lambda problem: problem.line or 0)))
+
+
+def chosen_keys(values: Mapping[str, Any]) -> dict[str, str]:
+    """Action -> keys, of the settings by dotted key that give any."""
+    return {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{keys.SECTION}.")}
+
+
+def clashing(clash: keys.Clash, layer: Layer, path: Path | None = None, line: int | None = None) -> Problem:
+    """The sentence for a key that was given twice."""
+    key = f"{keys.SECTION}.{clash.action}"
+    what = f"{key} is {shown(clash.key)}, which is the key of {clash.other}"
+    stays = shown(keys.ACTIONS[clash.action])
+    return Problem(what, layer, path, line, key, allowed="a key of its own", instead=f"{stays} is used")
 
 
 def toml(text: str) -> dict[str, Any]:

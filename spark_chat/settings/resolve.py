@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat import locations
-from spark_chat.settings.file import SettingsFile, read_file
+from spark_chat.settings import keys
+from spark_chat.settings.file import SettingsFile, chosen_keys, clashing, read_file
 from spark_chat.settings.flat import settings_of
 from spark_chat.settings.problem import BadValue, Layer, Origin, Problem, UnknownKey, nearest
 from spark_chat.settings.schema import Row, Settings, rows, value
@@ -20,7 +21,7 @@ PREFIX = "SPARK_CHAT__"
 """`SPARK_CHAT__OPTIMIZATIONS__MTP=0` sets optimizations.mtp."""
 
 _ROWS: dict[str, Row] = {row.key: row for row in rows()}
-_LONE = {key.partition(".")[2]: key for key in _ROWS}
+_LONE = {key.partition(".")[2]: key for key in _ROWS if not key.startswith(f"{keys.SECTION}.")}
 """Last part -> key; all last parts differ today, and `known_key` refuses one that would not."""
 
 
@@ -127,6 +128,7 @@ def resolve(
         layers.take("--set", text, "command line")
     for flag in flags:
         layers.take(flag.name, f"{flag.key}={flag.text}", "command line")
+    layers.part_keys()
     return Resolved(
         settings_of(layers.values), layers.origins, tuple(layers.problems), file, tuple(argv_sets), tuple(flags)
     )
@@ -177,6 +179,17 @@ class _Layers:
         else:
             self.values[row.key] = found
         self.origins[row.key] = origin
+
+    def part_keys(self) -> None:
+        """Take back keys that are given twice only once all layers lie over each other."""
+        for clash in keys.clashes(chosen_keys(self.values)):
+            key = f"{keys.SECTION}.{clash.action}"
+            origin = self.origins[key]
+            path = Path(origin.detail) if origin.layer == "file" else None
+            problem = clashing(clash, origin.layer, path)
+            self.problems.append(replace(problem, source="" if path else origin.detail))
+            self.values.pop(key, None)
+            self.origins[key] = Origin()
 
     def _forget_entries(self, key: str) -> None:
         for entry in [name for name in self.origins if name.startswith(key + ".")]:

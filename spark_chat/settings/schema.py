@@ -7,10 +7,12 @@ and the error messages are all made from them. `rows()` lists them flat, by dott
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, make_dataclass
 from typing import Any, Literal
 
-Kind = Literal["bool", "int", "float", "str", "choice", "int_or_choice", "table"]
+from spark_chat.settings import keys
+
+Kind = Literal["bool", "int", "float", "str", "choice", "int_or_choice", "table", "keys"]
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,14 @@ class UiSection:
     history: bool = _row(True, "bool", "Keep conversations on disk. false keeps none.", restart=True)
 
 
+KeysSection: type[Any] = make_dataclass(
+    "KeysSection",
+    [(action, str, _row(default, "keys", keys.about(action))) for action, default in keys.ACTIONS.items()],
+    frozen=True,
+    namespace={"__doc__": "Which keys do what: f9, ctrl+x, alt+x; with a comma between two. Takes effect at once."},
+)
+
+
 @dataclass(frozen=True)
 class Settings:
     """All settings with a value each."""
@@ -153,6 +163,7 @@ class Settings:
     optimizations: OptimizationsSection = field(default_factory=OptimizationsSection)
     sampling: SamplingSection = field(default_factory=SamplingSection)
     ui: UiSection = field(default_factory=UiSection)
+    keys: Any = field(default_factory=KeysSection)
 
 
 def sections() -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import math
 import tomllib
 from typing import Any
 
+from spark_chat.settings import keys
 from spark_chat.settings.problem import BadValue
 from spark_chat.settings.schema import Row
 
@@ -30,6 +31,8 @@ def allowed(row: Row, text: bool = False) -> str:
         return "one of " + ", ".join(f'"{choice}"' for choice in row.choices)
     if row.kind == "table":
         return "a table, such as { name = 1 }"
+    if row.kind == "keys":
+        return keys.ALLOWED
     return "text in quotes" if not text else "text"
 
 
@@ -45,6 +48,10 @@ def checked(row: Row, value: Any) -> Any:
         good = isinstance(value, str)
         if good and "\0" in value:
             raise BadValue(f"{row.key} has a NUL character in it", "text without one")
+    elif row.kind == "keys":
+        good = isinstance(value, str)
+        if good and (trouble := keys.wrong(value)):
+            raise BadValue(f"{row.key} is {shown(value)}, {trouble}", allowed(row))
     elif row.kind == "table":
         good = isinstance(value, dict)
         if good:

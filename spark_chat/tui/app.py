@@ -10,10 +10,12 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from spark_chat.chat.choices import Choices
 from spark_chat.chat.session import Session
+from spark_chat.tui import keymap
 from spark_chat.tui.actions import Actions
 from spark_chat.tui.copying import CopyingApp
 from spark_chat.tui.messages import RestartWanted, SettingChanged
@@ -65,6 +67,10 @@ class SparkApp(CopyingApp[int]):
 
     TITLE = "spark-chat"
     CSS_PATH = "spark.tcss"
+    COMMAND_PALETTE_BINDING = keymap.unbound("palette")  # it has no id there, and so could not be moved
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+p", "command_palette", "All commands", id="app.palette", show=False, priority=True)
+    ]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_command_table}
 
     def __init__(
@@ -84,6 +90,7 @@ class SparkApp(CopyingApp[int]):
         self.opening = Opening(self)
         self.actions = Actions(self)
         self.room: EngineRoom | None = None
+        self.set_keymap(keymap.use(resolved.settings))
         self.journal: Journal | None = None
         self.started_before = True
         self._saving = False
@@ -168,6 +175,7 @@ class SparkApp(CopyingApp[int]):
         """Put the settings in force to use, as far as they don't wait for a restart."""
         resolved = self.choices.resolved
         self.session.settings = resolved.settings
+        self.set_keymap(keymap.use(resolved.settings))
         if self.room is not None:
             self.room.use(resolved)
         self.opening.tell_problems()

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from spark_chat.engine.protocol import Failed
     from spark_chat.history.message import Offer
 
-GO_ON, RESTART, DISMISS, SETTINGS = "ctrl+g", "f5", "esc", "f2"
+GO_ON, RESTART, DISMISS, SETTINGS = "go", "restart", "esc", "settings"
+"""Actions, shown as the person's keys for them; and a key that stays."""
 LOG_LINES = 8
 ORDER = ("said", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
 """Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from spark_chat.tui import commands
+from spark_chat.tui import commands, keymap
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
@@ -19,7 +19,8 @@ class CommandTable(Provider):
     def _entries(self) -> list[tuple[str, str, str]]:
         found = []
         for command in commands.COMMANDS:
-            keys = f"  ({', '.join(command.keys)})" if command.keys else ""
+            keys = ", ".join(keymap.keys_of(command.name, command.keys))
+            keys = f"  ({keys})" if keys else ""
             found.append((command.name, f"/{command.name}{keys}", command.help))
         return found
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from spark_chat.settings.keys import ACTIONS
 from spark_chat.settings.schema import Row, rows, sections
 
 WORDS = st.text(alphabet=st.characters(blacklist_categories=("Cs", "Cc")), max_size=12)
@@ -22,6 +23,8 @@ def values(row: Row) -> st.SearchStrategy[Any]:
         return st.booleans()
     if row.kind == "choice":
         return st.sampled_from(row.choices)
+    if row.kind == "keys":  # one that no other action has
+        return st.just("") | st.just(f"alt+{chr(ord('a') + list(ACTIONS).index(row.key.partition('.')[2]))}")
     if row.kind == "table":
         return st.dictionaries(NAMES, ENTRIES, max_size=3)
     if row.kind == "str":

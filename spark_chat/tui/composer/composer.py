@@ -17,6 +17,7 @@ from spark_chat.tui import commands
 from spark_chat.tui.composer import chips, pastes
 from spark_chat.tui.composer.completion import Completion
 from spark_chat.tui.composer.earlier import Earlier
+from spark_chat.tui.composer.hint import Hint
 from spark_chat.tui.composer.preview import Preview
 from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.composer.recall import Recall
@@ -29,20 +30,11 @@ TALLEST = 8
 """Rows of the prompt before it scrolls."""
 
 
-HINT = "enter send · ctrl+p commands"
-HINT_FROM = 70
-"""Columns from which an empty prompt shows the hint."""
-PASTED_HINT, PASTED_HINT_FROM = "pasted: enter sends", 40
-"""Shown after a paste that ends with its line: its last Enter was the paste's, and sent nothing."""
-
-
 class Composer(Vertical):
     DEFAULT_CSS = """
     Composer { height: auto; }
     Composer > Horizontal { height: auto; }
     Composer #mark { width: 2; color: $text-muted; }
-    Composer #hint { width: auto; color: $text-muted; display: none; }
-    Composer.-hinting #hint { display: block; }
     """
 
     class Submitted(Message):
@@ -110,7 +102,7 @@ class Composer(Vertical):
             prompt.cursor_blink = self._blink
             yield Static(">", id="mark")
             yield prompt
-            yield Static(HINT, id="hint")
+            yield Hint()
 
     # -- for others
 
@@ -313,7 +305,4 @@ class Composer(Vertical):
         self._hint()
 
     def _hint(self) -> None:
-        pasted = self._pasted and not self.is_empty
-        self.query_one("#hint", Static).update(PASTED_HINT if pasted else HINT)
-        shown = self.size.width >= PASTED_HINT_FROM if pasted else self.is_empty and self.size.width >= HINT_FROM
-        self.set_class(shown, "-hinting")
+        self.query_one(Hint).show(empty=self.is_empty, pasted=self._pasted)

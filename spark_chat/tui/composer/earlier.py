@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
+from spark_chat.tui import keymap
 from spark_chat.tui.plain import one_line
 
 if TYPE_CHECKING:
     from spark_chat.history.message import Listed
 
 ROWS = 8
-HINT = "up, down choose · enter opens (ctrl+g over a draft) · esc closes"
 
 
 def when(updated: float, now: datetime) -> str:
@@ -72,5 +72,6 @@ class Earlier(Static):
             row = Content(f"{mark} {when(item.updated, now):<12}  {one_line(item.title)}")
             rows.append(row.stylize("bold") if place == self._at else row)
         more = len(self.found) - first - len(rows)
-        hint = f"{HINT}{f' · {more} more below' if more > 0 else ''}"
+        keys = f"up, down choose · enter opens ({keymap.key('go')} over a draft) · esc closes"
+        hint = f"{keys}{f' · {more} more below' if more > 0 else ''}"
         self.update(Content("\n").join([*rows, Content(hint).stylize("dim")]))

@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from spark_chat.tui import commands
+from spark_chat.settings.keys import ACTIONS
+from spark_chat.tui import commands, keymap
 from spark_chat.tui.composer import Composer
 from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, HINT_WRITTEN, Quitting, Wish
@@ -32,11 +33,10 @@ def command_bindings() -> list[BindingType]:
     found: list[BindingType] = []
     for command in commands.COMMANDS:
         keys = [key for key in command.keys if key not in HANDLED_BY_QUITTING]
-        if keys:
+        if keys or keymap.action_of(command.name) in ACTIONS:
             action = f"run_command('{command.name}')"
-            found.append(
-                Binding(",".join(keys), action, command.help, id=f"chat.{command.name}", show=False, priority=True)
-            )
+            given = ",".join(keys) or keymap.unbound(command.name)
+            found.append(Binding(given, action, command.help, id=f"chat.{command.name}", show=False, priority=True))
     return found
 
 

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from spark_chat.meters.definitions import DEFINITIONS
 from spark_chat.optimizations.optimization import State
-from spark_chat.tui import commands
+from spark_chat.tui import commands, keymap
 
 KEYS = (
     ("enter", "send what is written"),
@@ -24,10 +24,7 @@ KEYS = (
     ("ctrl+c", "copy what is selected; else stop the answer; else, twice, quit; nothing written is cleared"),
     ("ctrl+d", "quit, where nothing is written"),
     ("ctrl+z, ctrl+y", "undo and redo what was written; ctrl+z suspends nothing"),
-    ("ctrl+p", "all commands, to search"),
     ("tab, shift+tab", "to the badges and back; enter opens one"),
-    ("pageup, pagedown, shift+up, shift+down", "scroll the conversation from the prompt"),
-    ("end", "to the newest, from the conversation"),
     ("alt+o", "open a pasted text that shows as a chip; up, down, pageup, pagedown scroll it, escape closes it"),
 )
 """Keys of widgets, which are no commands."""
@@ -42,12 +39,14 @@ STATES = {
 }
 
 
+SCROLLING = ("page_up", "page_down", "up", "down")
+
 MARKS = [
     ("!", "on a badge: a warning, enter says which; in the settings: a variable or flag stands over what is saved"),
     ("•", "in the settings: not the default"),
     ("… queued", "a prompt that waits for its turn, or for the engine"),
     ("■", "stopped, or taken back before it was sent"),
-    ("▸ ▾", "folded, open: click it, or ctrl+t for the last reasoning"),
+    ("▸ ▾", "folded, open: click it, or {fold} for the last reasoning"),
 ]
 
 
@@ -55,14 +54,31 @@ def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, rows of name and text) of each part, in order."""
     listed = []
     for command in commands.COMMANDS:
-        keys = ", ".join(format_key(key) for key in command.keys)
+        keys = _keys(*keymap.keys_of(command.name, command.keys))
         aliases = "".join(f" /{alias}" for alias in command.aliases)
         listed.append((f"{command.usage}  {keys}".strip(), command.help + (f"  Also:{aliases}" if aliases else "")))
     states = [(f"{state.mark} {state.value}", text) for state, text in STATES.items()]
-    states += MARKS
+    states += [(mark, text.format(fold=keymap.key("fold"))) for mark, text in MARKS]
     states.append(("→ pending", "what is saved differs from what runs; it takes effect at restart"))
     numbers = [(item.name + (f", {item.unit}" if item.unit else ""), item.text) for item in DEFINITIONS]
-    return [("Keys", list(KEYS)), ("Commands", listed), ("Badges and marks", states), ("Numbers", numbers)]
+    return [("Keys", [*KEYS, *_moved()]), ("Commands", listed), ("Badges and marks", states), ("Numbers", numbers)]
+
+
+def _keys(*keys: str) -> str:
+    return ", ".join(format_key(key) for key in keys)
+
+
+def _moved() -> list[tuple[str, str]]:
+    """Keys of actions that are no commands, as the person has them."""
+    scrolling = _keys(*(key for name in SCROLLING for key in keymap.keys_of(f"scroll_{name}")))
+    newest = _keys(*keymap.keys_of("scroll_newest"), *keymap.keys_of("scroll_end"))
+    found = [
+        (_keys(*keymap.keys_of("palette")), "all commands, to search"),
+        (scrolling, "scroll the conversation from the prompt"),
+        (_keys(*keymap.keys_of("scroll_start")), "to the start of the conversation"),
+        (newest, "to the newest"),
+    ]
+    return [row for row in found if row[0]]
 
 
 def help_text(width: int) -> Content:

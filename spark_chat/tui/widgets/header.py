@@ -12,6 +12,7 @@ from textual.events import Resize
 from textual.widget import Widget
 
 from spark_chat.optimizations.optimization import Badge
+from spark_chat.tui import keymap
 from spark_chat.tui.plain import one_line
 from spark_chat.tui.widgets.badge import LABEL, SHORT, WORD, BadgeWidget, badge_text
 
@@ -58,7 +59,11 @@ def pending_text(count: int, width: int) -> str:
     """How many changes wait, with as many words as `width` cells take."""
     if not count:
         return ""
-    forms = (f"→ {count} change{'s' if count > 1 else ''} pending (f5)", f"→ {count} pending", f"→{count}")
+    forms = (
+        f"→ {count} change{'s' if count > 1 else ''} pending ({keymap.key('restart')})",
+        f"→ {count} pending",
+        f"→{count}",
+    )
     return next((form for form in forms if len(form) <= width), "")
 
 

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widget import Widget
 
+from spark_chat.tui import keymap
 from spark_chat.tui.plain import one_line
 
 Tone = Literal["plain", "warn", "bad"]
@@ -17,7 +18,8 @@ MARKS: dict[Tone, str] = {"plain": "·", "warn": "!", "bad": "✗"}
 
 @dataclass(frozen=True)
 class Notice:
-    """One thing to know. `keys`: (key, what it does). `accept`: what the go-on key does, by the screen's name for it.
+    """One thing to know. `keys`: (key or action, what it does). `accept`: what the go-on key does, by
+    the screen's name for it.
 
     `quoted`: lines of a log, shown as they are. `fraction`: how far something is, or None for no bar.
     """
@@ -64,7 +66,7 @@ def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> 
 def _keys(keys: tuple[tuple[str, str], ...]) -> Content:
     pieces: list[tuple[str, str]] = [("  ", "")]
     for number, (key, what) in enumerate(keys):
-        pieces += [("   " if number else "", ""), (key, "$text-accent bold"), (f" {one_line(what)}", "")]
+        pieces += [("   " if number else "", ""), (keymap.key(key), "$text-accent bold"), (f" {one_line(what)}", "")]
     return Content.assemble(*pieces)
 
 

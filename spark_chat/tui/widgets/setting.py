@@ -13,6 +13,7 @@ from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.optimizations.optimization import State
 from spark_chat.optimizations.table import optimization
 from spark_chat.settings.schema import Row
+from spark_chat.tui import keymap
 from spark_chat.tui.plain import one_line
 
 NAME = 18
@@ -71,16 +72,15 @@ def really(key: str, snapshot: Snapshot) -> str | None:
     return badge.word or str(badge.state.value).lower()
 
 
-HINTS = (
-    "enter change   backspace default   f5 restart engine   esc back",
-    "enter change  bksp default  f5  esc",
-    "enter  bksp  f5  esc",
-)
-
-
 def hints_text(width: int) -> str:
     """The keys in at most `width` cells."""
-    return next((hints for hints in HINTS if len(hints) <= width), "")
+    restart = keymap.key("restart")
+    forms = (
+        f"enter change   backspace default   {restart} restart engine   esc back",
+        f"enter change  bksp default  {restart}  esc",
+        f"enter  bksp  {restart}  esc",
+    )
+    return next((hints for hints in forms if len(hints) <= width), "")
 
 
 def fitted(text: str, width: int) -> str:
@@ -145,7 +145,9 @@ def detail_lines(view: SettingView) -> list[str]:
     if row.restart:
         facts.append("takes effect at the app's next start" if row.key.startswith("ui.") else "takes effect at restart")
     else:
-        facts.append("takes effect at once" if row.key.startswith("ui.") else "takes effect with the next prompt")
+        facts.append(
+            "takes effect at once" if row.key.startswith(("ui.", "keys.")) else "takes effect with the next prompt"
+        )
     lines.append(" · ".join(fact for fact in facts if fact))
     values = f"running {view.runs} · saved {said(view.saved)} · default {said(row.default)}"
     lines.append(values if not view.override else f"{values} · {view.override} stands over what is saved")
