@@ -55,14 +55,16 @@ class Stopwatch(EngineClient):
 
     stamps: dict[str, Stamps]
 
-    async def start(self, recipe: Recipe, on_event: Callable[[AnyEvent], None], log: Path | None = None) -> None:
+    async def start(
+        self, recipe: Recipe, on_event: Callable[[AnyEvent], None], log: Path | None = None, admit: Any = None
+    ) -> None:
         self.stamps = {}
 
         def stamped(event: AnyEvent) -> None:
             self._stamp(event, time.monotonic())
             on_event(event)
 
-        await super().start(recipe, stamped, log)
+        await super().start(recipe, stamped, log, admit)
 
     def _stamp(self, event: AnyEvent, now: float) -> None:
         if isinstance(event, Started):

@@ -1,10 +1,12 @@
-"""What every test may use: a home of its own, and the small model."""
+"""What every test may use: a home of its own, the small model, a folder on a disk."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from spark_chat import locations
@@ -23,6 +25,23 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     locations._folders.cache_clear()
     yield tmp_path
     locations._folders.cache_clear()
+
+
+def _in_memory(folder: Path) -> bool:
+    mounts = {part.mountpoint: part.fstype for part in psutil.disk_partitions(all=True)}
+    place = next(str(one) for one in [folder, *folder.parents] if str(one) in mounts)
+    return mounts[place] in ("tmpfs", "ramfs")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a real disk: what lies in memory alone has no page cache to give back."""
+    for place in (tmp_path, Path("/var/tmp")):
+        if not _in_memory(place.resolve()):
+            with tempfile.TemporaryDirectory(dir=place) as folder:
+                yield Path(folder)
+            return
+    pytest.skip("no folder here is on a disk")
 
 
 @pytest.fixture(scope="session")

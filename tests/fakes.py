@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,15 @@ class FakeEngine:
     def log_end(self, lines: int = 40) -> list[str]:
         return self.script.log[-lines:]
 
-    async def start(self, recipe: Recipe, on_event: Callable[[AnyEvent], None], log: Path | None = None) -> None:
+    async def start(
+        self,
+        recipe: Recipe,
+        on_event: Callable[[AnyEvent], None],
+        log: Path | None = None,
+        admit: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        if admit is not None:
+            await admit()
         assert not self.alive, "a second engine was started"
         self.recipes.append(recipe)
         self._on_event, self.alive, self.pid = on_event, True, 4_242
@@ -258,7 +266,10 @@ class FakeLastRun:
     def read(self) -> Settings | None:
         return self.settings
 
-    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:
+    def last_stages(self, recipe: Recipe, cold: bool) -> tuple[Stage, ...]:
+        return self.stages
+
+    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...], cold: bool) -> None:
         self.settings, self.stages = settings, stages
 
 

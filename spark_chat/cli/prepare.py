@@ -28,9 +28,9 @@ def command(resolved: Resolved, dry_run: bool, again: bool, as_json: bool) -> in
     Exit code: 0 all is compiled, 1 it is not, 2 bad input, 130 ctrl+c.
     """
     from spark_chat.engine.client import EngineClient
-    from spark_chat.headless.doctor_memory import Memory, read
     from spark_chat.headless.doctor_model import chosen
     from spark_chat.machine import machine
+    from spark_chat.memory.meminfo import Memory, read
     from spark_chat.meters.units import seconds
     from spark_chat.prepare import plan
     from spark_chat.prepare.book import Book

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -13,7 +13,13 @@ from spark_chat.recipe.recipe import Recipe
 class Client(Protocol):
     """One worker at a time; see `EngineClient` for what each method promises."""
 
-    async def start(self, recipe: Recipe, on_event: Callable[[AnyEvent], None], log: Path | None = None) -> None: ...
+    async def start(
+        self,
+        recipe: Recipe,
+        on_event: Callable[[AnyEvent], None],
+        log: Path | None = None,
+        admit: Callable[[], Awaitable[None]] | None = None,
+    ) -> None: ...
 
     def send(self, command: AnyCommand) -> None: ...
 

@@ -11,14 +11,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spark_chat.driver import board, failure
 from spark_chat.driver.client import Client
 from spark_chat.driver.counting import Counting
+from spark_chat.driver.gate import Gate
 from spark_chat.driver.last_run import LastRun, StateFile
 from spark_chat.driver.latest import Latest
 from spark_chat.driver.models import ASK_FROM, Download, Models, waits
+from spark_chat.driver.polling import Polling
 from spark_chat.driver.prompts import Prompts
 from spark_chat.driver.queue import Prompt
 from spark_chat.driver.snapshot import Changed, Phase, Snapshot, Update
@@ -33,17 +35,18 @@ from spark_chat.engine.protocol import (
     Ready,
     Started,
     Statistics,
-    Stats,
     Turn,
 )  # fmt: skip
 from spark_chat.machine import Machine
 from spark_chat.meters.session import SessionMeter
 from spark_chat.optimizations.optimization import Badge
 from spark_chat.recipe.build import build
+from spark_chat.recipe.recipe import Recipe
 from spark_chat.settings.schema import Settings
 
-POLL_S = 2.0
-"""Between two looks at the worker's memory, seconds."""
+if TYPE_CHECKING:
+    from spark_chat.driver.guard import Guard
+
 LOG_LINES = 20  # of the log, shown where the engine failed
 
 
@@ -51,7 +54,7 @@ class Driver:
     """One engine at a time, and the prompts for it. `snapshot` is what is known now.
 
     `machine`: else the one it runs on. `models`, `last_run`: where models come from and where the last configuration
-    that ran is kept; tests give their own.
+    that ran is kept, `guard`: which starts memory allows; tests give their own.
     """
 
     def __init__(
@@ -61,12 +64,14 @@ class Driver:
         client_factory: Callable[[], Client] = EngineClient,
         models: Models | None = None,
         last_run: LastRun | None = None,
+        guard: Guard | None = None,
     ) -> None:
         self._listener = listener
         self._machine = machine
         self._client = client_factory()
         self._models = models
         self._last_run = last_run or StateFile()
+        self._gate = Gate(client_factory, self._last_run, guard)
         self.snapshot = Snapshot()
         self.last_good: Settings | None = None
         self._prompts = Prompts(self._client.send, listener, self._prompts_changed)
@@ -78,10 +83,9 @@ class Driver:
         self._generation = 0
         self._outcome: asyncio.Future[None] | None = None
         self._start = Latest()
-        self._poll: asyncio.Task[None] | None = None
+        self._polling = Polling(self._client.send)
         self._stopping: asyncio.Task[None] | None = None
-        self._spawned = False
-        self._closed = False
+        self._spawned = self._closed = False
 
     # ------------------------------------------------------------------ the engine
 
@@ -127,8 +131,8 @@ class Driver:
         self._session = SessionMeter(time.monotonic())
         self._judged = board.unknown(settings, self._machine)
         self._change(
-            phase=Phase.STARTING, recipe=None, progress=None, ready=None, ready_s=None, failure=None, log_end=(),
-            statistics=None, context_used=0, turns=0, last_good=None,
+            phase=Phase.STARTING, recipe=None, progress=None, left_s=None, ready=None, ready_s=None, failure=None,
+            log_end=(), statistics=None, context_used=0, turns=0, last_good=None,
         )  # fmt: skip
         self._show_badges()
         try:
@@ -159,7 +163,7 @@ class Driver:
                 self._change(phase=Phase.ASKING, progress=waits(found))
                 return
             self._change(phase=Phase.FETCHING)
-            model = await found.fetch(self._fetched)
+            model = await found.fetch(partial(self._tell, "fetch"))
             self._change(phase=Phase.STARTING, progress=None)
         else:
             model = found.model
@@ -171,21 +175,28 @@ class Driver:
         self._session = SessionMeter(time.monotonic())
         self._spawned = True
         outcome = self._outcome = asyncio.get_running_loop().create_future()
-        await self._client.start(recipe, partial(self._on_event, self._generation))
+        on_event, admit = partial(self._on_event, self._generation), partial(self._admit, recipe, self._machine)
+        await self._client.start(recipe, on_event, admit=admit)
         await outcome
         if self.snapshot.phase is not Phase.READY:
             await self._stop_engine()
             return
         self.last_good = settings
-        await asyncio.to_thread(self._last_run.write, settings, recipe, self._session.stages())
+        await asyncio.to_thread(self._gate.note, settings, recipe, self._session.stages())
 
-    def _fetched(self, fraction: float | None, text: str) -> None:
-        self._change(progress=Progress(stage="fetch", fraction=fraction, text=text, time=time.monotonic()))
+    async def _admit(self, recipe: Recipe, machine: Machine) -> None:
+        """Before a worker is spawned: memory, and kernels built ahead."""
+        self._spawned = False
+        await self._gate.open(recipe, machine, self._tell)
+        self._session, self._spawned = SessionMeter(time.monotonic()), True
+
+    def _tell(self, stage: str, fraction: float | None, text: str) -> None:
+        self._change(progress=Progress(stage=stage, fraction=fraction, text=text, time=time.monotonic()))
 
     async def _stop_engine(self) -> None:
         """End the worker; what it was answering ends as stopped."""
         self._generation += 1
-        poll = self._end_poll()
+        poll = self._polling.end()
         self._prompts.stop()
         self.counting.stop()
         if poll is not None:
@@ -221,7 +232,7 @@ class Driver:
             return  # of a worker that was stopped
         if isinstance(event, Progress):
             self._session.feed(event)
-            self._change(progress=event)
+            self._change(progress=event, left_s=self._gate.left(event))
         elif isinstance(event, Ready):
             self._became_ready(event)
         elif isinstance(event, Statistics):
@@ -240,14 +251,14 @@ class Driver:
         assert recipe is not None
         self._judged = board.judged(recipe, event)
         wrong = board.failed(self._judged) if recipe.strict else ""
-        self._change(ready=event, ready_s=self._session.ready_s, progress=None)
+        self._change(ready=event, ready_s=self._session.ready_s, progress=None, left_s=None)
         if wrong:
             self._judged = board.stopped(self._judged)
             self._fail(failure.of_strict(wrong), log=())
         else:
             self._change(phase=Phase.READY)
             self._show_badges()
-            self._poll = asyncio.create_task(self._ask_for_statistics())
+            self._polling.begin()
         self._settle()
         self._send_next()
 
@@ -269,7 +280,7 @@ class Driver:
         self._fail(event)
         self._prompts.take(event)
         self.counting.stop()
-        self._end_poll()
+        self._polling.end()
         if self._outcome is not None and not self._outcome.done():
             self._settle()
         elif self._stopping is None:
@@ -291,17 +302,6 @@ class Driver:
     def _settle(self) -> None:
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(None)
-
-    def _end_poll(self) -> asyncio.Task[None] | None:
-        poll, self._poll = self._poll, None
-        if poll is not None:
-            poll.cancel()
-        return poll
-
-    async def _ask_for_statistics(self) -> None:
-        while True:
-            self._client.send(Stats())
-            await asyncio.sleep(POLL_S)
 
     # ------------------------------------------------------------------ what is known
 

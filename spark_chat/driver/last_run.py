@@ -18,24 +18,35 @@ class LastRun(Protocol):
         """The settings that came up last; None where none are known."""
         ...
 
-    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:
-        """Keep `settings`, which just came up as `recipe`, and the start's stage times."""
+    def last_stages(self, recipe: Recipe, cold: bool) -> tuple[Stage, ...]:
+        """Stages of the last start like it; empty where none is known."""
+        ...
+
+    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...], cold: bool) -> None:
+        """Keep `settings`, which just came up as `recipe`, and the start's stage times. `cold`: it had kernels to build
+        or weights to read from the disk."""
         ...
 
 
 class StateFile:
-    """In the app's own state.toml."""
+    """In the app's own state.toml, and starts.json for the stages."""
 
     def read(self) -> Settings | None:
         from spark_chat.settings.state import load_state
 
         return load_state().ran
 
-    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:
+    def last_stages(self, recipe: Recipe, cold: bool) -> tuple[Stage, ...]:
+        from spark_chat.driver import starts
+
+        return starts.last(recipe, cold)
+
+    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...], cold: bool) -> None:
+        from spark_chat.driver import starts
         from spark_chat.settings.state import State, save_state
 
-        times: dict[str, float] = {}
-        for stage in stages:  # a stage that came twice took what both took
-            times[stage.name] = round(times.get(stage.name, 0.0) + stage.seconds, 3)
+        start = starts.of(recipe, stages, cold)
+        starts.note(start)
+        times = {stage.name: stage.seconds for stage in start.stages}
         with suppress(CannotSave):  # a full disk must not end the chat; the next start only knows less
             save_state(State.of(settings, recipe.engine, recipe.model.name, times))

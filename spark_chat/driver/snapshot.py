@@ -31,12 +31,13 @@ class Snapshot:
     """`queue`: prompts that wait. `answering`: id of the one that is answered. `log_end`: the log's last lines,
     where the engine failed. `last_good`: the settings that ran last, offered where these ones failed to start.
     `pending`: dotted keys whose saved value differs from the running one and takes effect at restart.
-    `ready_s`: seconds from the worker's spawn to ready.
+    `ready_s`: seconds from the worker's spawn to ready. `left_s`: seconds until then, by how the last start went.
     `context_used`: tokens that the last turn holds of the engine's context."""
 
     phase: Phase = Phase.IDLE
     recipe: Recipe | None = None
     progress: Progress | None = None
+    left_s: float | None = None
     ready: Ready | None = None
     ready_s: float | None = None
     failure: Failed | None = None

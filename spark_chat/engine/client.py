@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from spark_chat.engine import logs
@@ -25,6 +25,8 @@ from spark_chat.engine.wire import messages
 from spark_chat.recipe.recipe import Recipe
 
 OnEvent = Callable[[AnyEvent], None]
+Admit = Callable[[], Awaitable[None]]
+"""Awaited before a process is spawned; what it raises refuses the start."""
 
 STOP_S = 3.0
 """Seconds that a worker has to end by itself once it was asked to."""
@@ -66,16 +68,20 @@ class EngineClient:
         """The last lines that the worker wrote, cleaned for a terminal; also after its end, and without a disk."""
         return logs.end(self._log, lines) if self._log is not None else []
 
-    async def start(self, recipe: Recipe, on_event: OnEvent, log: Path | None = None) -> None:
+    async def start(
+        self, recipe: Recipe, on_event: OnEvent, log: Path | None = None, admit: Admit | None = None
+    ) -> None:
         """Start a worker for `recipe` and send it the load. Returns once it runs, not once it is ready.
 
         `on_event` is called for Progress..., then Ready or Failed(id=None), then whatever the commands bring. A worker
         that goes away without being stopped gives Failed(id=None, code "died"), and then none of its answers gets a
         Done. `log` names the log file, else one is made in the log folder. Raises RuntimeError where a worker is
-        already there, OSError where none can be started.
+        already there, OSError where none can be started, and what `admit` raises.
         """
         if self.alive:
             raise RuntimeError("The engine is already running.")
+        if admit is not None:
+            await admit()
         self._close_log()
         self.log_path, self._log = logs.open_for_worker(log)
         loop, ended = asyncio.get_running_loop(), asyncio.Event()

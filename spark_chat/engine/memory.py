@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psutil
 
-_GROUP = Path("/sys/fs/cgroup")
+from spark_chat.memory import control_group
 
 
 def held_bytes() -> int:
@@ -31,12 +29,5 @@ def held_bytes() -> int:
 def available_bytes() -> int:
     """What could be taken without swapping: MemAvailable, or less where a control group allows less."""
     free = int(psutil.virtual_memory().available)
-    try:
-        limit = (_GROUP / "memory.max").read_text().strip()
-        if limit != "max":
-            used = int((_GROUP / "memory.current").read_text())
-            facts = dict(line.split() for line in (_GROUP / "memory.stat").read_text().splitlines())
-            free = min(free, int(limit) - used + int(facts.get("file", 0)))  # cached files give way
-    except (OSError, ValueError):
-        pass
-    return max(0, free)
+    room = control_group.room()
+    return free if room is None else min(free, room.available)

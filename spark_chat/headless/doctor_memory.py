@@ -2,108 +2,63 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from spark_chat.headless.finding import Finding, fine, warning, wrong
+from spark_chat.memory import page_cache as cache
+from spark_chat.memory.have import Have
+from spark_chat.memory.meminfo import Memory
 from spark_chat.meters.units import size
-from spark_chat.recipe.memory_need import Need
+from spark_chat.recipe.memory_floor import Floor
 
 GIB = 1024**3
 SLACK = 2 * GIB
 """Bytes that the estimate may be off by."""
 
 
-@dataclass(frozen=True)
-class Memory:
-    """/proc/meminfo, bytes. On a Spark CUDA counts `free` as free; SGLang sizes its pools by `available`."""
-
-    total: int = 0
-    free: int = 0
-    available: int = 0
-    swap_total: int = 0
-    swap_free: int = 0
-
-
-def read(path: Path = Path("/proc/meminfo")) -> Memory | None:
-    """None where there is no such file."""
-    try:
-        return parsed(path.read_text())
-    except (OSError, UnicodeDecodeError):
-        return None
+def examine(
+    memory: Memory | None, have: Have | None, floor: Floor | None, model: str, files: list[Path]
+) -> Iterator[Finding]:
+    """`have`: what a start would find; `floor`: what it needs of that; `files`: the model's weights."""
+    if floor is not None and have is not None:
+        yield enough(have, floor, model)
+        if have.free is not None:
+            yield page_cache(have, have.free, floor, files)
+    if memory is not None:
+        yield swap(memory, have is not None and have.free is not None)
 
 
-def parsed(text: str) -> Memory:
-    """From the file's text; a line that is missing is 0."""
-    values: dict[str, int] = {}
-    for line in text.splitlines():
-        name, _, rest = line.partition(":")
-        words = rest.split()
-        if words and words[0].isdigit():
-            values[name] = int(words[0]) * (1024 if words[1:] == ["kB"] else 1)
-    return Memory(
-        total=values.get("MemTotal", 0),
-        free=values.get("MemFree", 0),
-        available=values.get("MemAvailable", values.get("MemFree", 0)),
-        swap_total=values.get("SwapTotal", 0),
-        swap_free=values.get("SwapFree", 0),
-    )
-
-
-def examine(memory: Memory | None, need: Need | None, model: str, files: list[Path], shared: bool) -> Iterator[Finding]:
-    """`need`: of the chosen model; `files`: its weights. `shared`: the GPU takes from the same memory (a Spark)."""
-    if memory is None:
-        return
-    if need is not None:
-        yield enough(memory, need, model)
-        if shared:
-            yield page_cache(memory, need, files)
-    yield swap(memory, shared)
-
-
-def enough(memory: Memory, need: Need, model: str) -> Finding:
-    """Whether the chosen model fits into what is free."""
-    parts = ", ".join(f"{part.name} {size(part.size)}" for part in need.parts if part.size >= GIB // 10)
-    text = f"{model} needs about {size(need.total)} ({parts}); {size(memory.available)} are available."
-    if need.total > memory.total:
+def enough(have: Have, floor: Floor, model: str) -> Finding:
+    """Whether the chosen model may start, by the guard's own measure."""
+    where = "of GPU memory " if have.gpu else ""
+    text = f"{model} needs {size(floor.size)} {where}to start; {size(have.available)} are available. {floor.why}"
+    if have.limit is not None:
+        text += f" The control group that this runs in may hold {size(have.limit)}."
+    if floor.size > have.total:
         return wrong("memory need", text, "It does not fit this machine: take a smaller model or engine.context.")
-    if need.total > memory.available:
-        return wrong("memory need", text, "End other programs first; a start would be refused, or wedge the machine.")
-    if need.total + SLACK > memory.available:
+    if floor.size > have.available:
+        return wrong("memory need", text, "A start would be refused: end other programs first.")
+    if floor.size + SLACK > have.available:
         return warning("memory need", text, "It is tight: end other programs, or lower engine.context.")
     return fine("memory need", text)
 
 
-def page_cache(memory: Memory, need: Need, files: list[Path]) -> Finding:
+def page_cache(have: Have, free: int, floor: Floor, files: list[Path]) -> Finding:
     """On a GB10 CUDA sees MemFree alone: pages of files that were read stand in its way."""
-    text = f"{size(memory.free)} are free at once, {size(memory.available)} with the page cache"
-    if memory.free >= need.total or memory.available < need.total:
+    text = f"{size(free)} are free at once (MemFree), {size(have.available)} with the page cache"
+    if free >= floor.size or have.available < floor.size:
         return fine("page cache", f"{text}.")
     return warning(
         "page cache", f"{text}: CUDA counts the cached pages as used.",
-        "`spark-chat doctor --fix` takes the model's own pages out; `sync; echo 1 | sudo tee /proc/sys/vm/drop_caches` "
-        "takes all.", fix=lambda: evict(files),
+        "A start takes the model's own pages out, and so does `spark-chat doctor --fix`; `sync; echo 1 | sudo tee "
+        "/proc/sys/vm/drop_caches` takes all.", fix=lambda: evict(files),
     )  # fmt: skip
 
 
 def evict(files: list[Path]) -> str:
-    """Take the clean pages of `files` out of the page cache; no right of root's is needed."""
-    taken = 0
-    for file in files:
-        try:
-            opened = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            os.posix_fadvise(opened, 0, 0, os.POSIX_FADV_DONTNEED)
-            taken += 1
-        except OSError:
-            continue
-        finally:
-            os.close(opened)
-    return f"The pages of {taken} of the model's files were given back."
+    """Take the clean pages of `files` out of the page cache."""
+    return f"The pages of {cache.evict(files)} of the model's files were given back."
 
 
 def swap(memory: Memory, shared: bool) -> Finding:

@@ -41,7 +41,10 @@ class StageKeeper:
     def read(self) -> Settings | None:
         return None
 
-    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:
+    def last_stages(self, recipe: Recipe, cold: bool) -> tuple[Stage, ...]:
+        return ()
+
+    def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...], cold: bool) -> None:
         self.stages = stages
 
     def taken(self) -> dict[str, float]:

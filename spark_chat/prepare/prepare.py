@@ -24,6 +24,10 @@ from spark_chat.recipe.recipe import Recipe
 LOCK = ".lock"
 
 
+class Busy(PrepareProblem):
+    """Another one is at it."""
+
+
 def left(recipe: Recipe, machine: Machine, book: Book, available: int) -> tuple[Task, ...]:
     """What is not compiled yet, in order; nothing where the model can't be read, which its start will say."""
     try:
@@ -64,14 +68,14 @@ def flashinfer(machine: Machine) -> list[str]:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """One at a time; the lock goes with its holder, however it dies. Raises PrepareProblem."""
+    """One at a time; the lock goes with its holder, however it dies. Raises Busy."""
     locations.made(folder)
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise PrepareProblem("Another spark-chat is preparing right now.", "Wait until it is done.") from None
+            raise Busy("Another spark-chat is preparing right now.", "Wait until it is done.") from None
         yield
     finally:
         os.close(descriptor)

@@ -8,6 +8,7 @@ from typing import Any
 from spark_chat.machine import Machine
 from spark_chat.optimizations.table import OPTIMIZATIONS
 from spark_chat.recipe.choose import choose
+from spark_chat.recipe.memory_need import GIB
 from spark_chat.recipe.profile import profile
 from spark_chat.recipe.recipe import ModelRef, Recipe
 from spark_chat.settings.schema import Settings
@@ -28,6 +29,7 @@ def build(settings: Settings, machine: Machine, model: ModelRef, notes: tuple[st
             unavailable[item.name] = reason
     args, environment = _configured(choice.engine, settings, machine, unavailable)
     linger = settings.engine.linger_s
+    floor = settings.engine.memory_floor_gib
     return Recipe(
         engine=choice.engine,
         model=model,
@@ -40,6 +42,7 @@ def build(settings: Settings, machine: Machine, model: ModelRef, notes: tuple[st
         linger_s=added.linger_s if linger is None else linger,
         strict=settings.optimizations.strict,
         notes=(*(notes or filter(None, [choice.note])), *added.notes),
+        memory_floor=floor * GIB if isinstance(floor, int) else None,
     )
 
 

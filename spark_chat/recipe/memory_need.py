@@ -91,9 +91,39 @@ class Need:
 
     @property
     def total(self) -> int:
-        """Bytes that must be there for the start to go well: the larger of the load's peak and what stays."""
-        weights = sum(part.size for part in self.parts if part.name in ("weights", "processes"))
-        return max(self.running, weights + self.transient.size)
+        """Bytes that it will take: the larger of the load's peak and what stays."""
+        return max(self.running, self._peak)
+
+    @property
+    def fixed(self) -> tuple[Part, ...]:
+        """What can't be smaller; the pool takes what is left over."""
+        return tuple(part for part in self.parts if part.name != "pool")
+
+    @property
+    def least(self) -> int:
+        """Bytes that must be there for a start to go well."""
+        return max(sum(part.size for part in self.fixed), self._peak)
+
+    @property
+    def weights(self) -> int:
+        return self._of("weights")
+
+    @property
+    def static(self) -> int:
+        """Bytes that SGLang counts against its share of the memory: weights and caches."""
+        return self._of("weights", "KV cache", "state cache")
+
+    @property
+    def outside(self) -> int:
+        """Bytes that are taken before SGLang looks at what is available."""
+        return self._of("processes")
+
+    @property
+    def _peak(self) -> int:
+        return self._of("weights", "processes") + self.transient.size
+
+    def _of(self, *names: str) -> int:
+        return sum(part.size for part in self.parts if part.name in names)
 
 
 def shape(config: Mapping[str, Any]) -> Shape:
@@ -162,13 +192,13 @@ def sglang(
     return Need(tuple(parts), Part("load", passing, "the largest file while it is read, the head before it is FP8"))
 
 
-def llama(weights: int, found: Shape | None = None, context: int = 0) -> Need:
-    """A .gguf's: its bytes, llama.cpp's buffers, and the KV cache where the model's numbers are known."""
+def llama(weights: int, token_bytes: int = 0, context: int = 0) -> Need:
+    """A .gguf's: its bytes, llama.cpp's buffers, and the KV cache of `context` tokens at `token_bytes`, 0 where that is
+    not known."""
     parts = [
         Part("weights", weights, "the file's bytes"),
         Part("buffers", int(weights * GGUF_SPARE) + GIB // 4, "an allowance"),
     ]
-    if found is not None:
-        tokens = context or found.context
-        parts.append(Part("KV cache", tokens * found.token_bytes, f"{tokens:,} tokens"))
+    if token_bytes and context:
+        parts.append(Part("KV cache", context * token_bytes, f"{context:,} tokens at {token_bytes:,} bytes"))
     return Need(tuple(parts), Part("load", 0, "the file is mapped, not copied"))

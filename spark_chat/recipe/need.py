@@ -13,12 +13,18 @@ from spark_chat.recipe.recipe import Recipe
 WEIGHTS = (".safetensors", ".bin", ".pt")
 
 
-def need(recipe: Recipe, machine: Machine) -> Need | None:
-    """None where the model's files can't be read: the engine will say what is wrong with them."""
+LEAST_CONTEXT = 2048
+"""Tokens of context that llama.cpp gets at the least; without engine.context it takes more where there is room."""
+
+
+def need(recipe: Recipe, machine: Machine, gpu_memory: int | None = None) -> Need | None:
+    """None where the model's files can't be read: the engine will say what is wrong with them.
+
+    `gpu_memory`: bytes of the GPU's own memory; None where it shares the machine's."""
     path = Path(recipe.model.path)
     try:
         if recipe.engine != "sglang":
-            return memory_need.llama(sum(file.stat().st_size for file in _gguf(path)))
+            return _llama(path, recipe.context)
         config = json.loads((path / "config.json").read_bytes())
         sizes = weight_sizes(path)
     except (OSError, ValueError):
@@ -27,9 +33,23 @@ def need(recipe: Recipe, machine: Machine) -> Need | None:
         return None
     wanted = {name: on and name not in recipe.unavailable for name, on in recipe.requested.items()}
     return memory_need.sglang(
-        memory_need.shape(config), sum(sizes), max(sizes), machine.memory_bytes, recipe.args, recipe.context,
-        fp8_head=wanted.get("fp8_head", False), mtp=wanted.get("mtp", False),
+        memory_need.shape(config), sum(sizes), max(sizes), gpu_memory or machine.memory_bytes, recipe.args,
+        recipe.context, fp8_head=wanted.get("fp8_head", False), mtp=wanted.get("mtp", False),
     )  # fmt: skip
+
+
+def _llama(path: Path, context: int) -> Need:
+    """Raises OSError. A header that can't be read leaves the KV cache out."""
+    from spark_chat.engine import gguf_facts
+
+    files = _gguf(path)
+    weights = sum(file.stat().st_size for file in files)
+    try:
+        found = gguf_facts.read(path)
+    except gguf_facts.BadGguf:
+        return memory_need.llama(weights)
+    tokens = min(context or LEAST_CONTEXT, found.context or context or LEAST_CONTEXT)
+    return memory_need.llama(weights, found.kv_bytes_per_token() or 0, tokens)
 
 
 def weight_sizes(folder: Path) -> list[int]:

@@ -22,7 +22,8 @@ class Recipe:
 
     `requested`: optimization name -> asked for in the settings. `unavailable`: name -> why it can't run here,
     known before anything loads. `environment`: set for the worker's process. `notes`: sentences on choices made
-    ("engine.kind = auto chose llama.cpp: no NVIDIA GPU was found").
+    ("engine.kind = auto chose llama.cpp: no NVIDIA GPU was found"). `memory_floor`: bytes that must be available
+    before a start, None where the estimate decides, 0 for none.
     """
 
     engine: str
@@ -36,6 +37,7 @@ class Recipe:
     linger_s: int = 0
     strict: bool = False
     notes: tuple[str, ...] = ()
+    memory_floor: int | None = None
 
     def load(self) -> Load:
         """The worker's first command."""

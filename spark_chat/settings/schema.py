@@ -76,6 +76,13 @@ class EngineSection:
         "Left out: 0 on llama.cpp, 600 on SGLang.",
         low=0, high=86_400, restart=True, optional=True,
     )  # fmt: skip
+    memory_floor_gib: int | str = _row(
+        "auto", "int_or_choice",
+        "GiB of memory that must be available before the engine starts (of the GPU, where it has its own). auto: what "
+        "the model, its caches and graphs need by estimate, and at least 85 for a model of Ling's size on a DGX Spark. "
+        "0: start whatever there is.",
+        low=0, high=4096, choices=("auto",), restart=True,
+    )  # fmt: skip
     args: dict[str, Any] = _row(
         None, "table",
         "Engine arguments passed through by their own names. llama.cpp: fields of its parameters, such as n_batch. "

@@ -41,8 +41,8 @@ def settings(values: dict[str, Any]) -> Settings:
 class UnsharedClient(EngineClient):
     """Takes the sharing of the head away, so that the app must say that it is gone."""
 
-    async def start(self, recipe: Any, on_event: Any, log: Path | None = None) -> None:
-        await super().start(replace(recipe, options={**recipe.options, "share_head": False}), on_event, log)
+    async def start(self, recipe: Any, on_event: Any, log: Path | None = None, admit: Any = None) -> None:
+        await super().start(replace(recipe, options={**recipe.options, "share_head": False}), on_event, log, admit)
 
 
 class Session:

@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_chat.headless import doctor, doctor_build, doctor_files, doctor_gpu, doctor_memory
-from spark_chat.headless.doctor_memory import Memory
 from spark_chat.headless.finding import fine, warning
 from spark_chat.machine import Gpu
-from spark_chat.recipe.memory_need import GIB, Need, Part
+from spark_chat.memory import meminfo
+from spark_chat.memory.have import Have
+from spark_chat.memory.meminfo import Memory
+from spark_chat.recipe.memory_floor import Floor
+from spark_chat.recipe.memory_need import GIB
 from tests.fakes import MACHINE
 
 SPARK = replace(MACHINE, gpu=Gpu("NVIDIA GB10", (12, 1)), spark=True, memory_bytes=121 * GIB)
@@ -32,17 +35,14 @@ HugePages_Total:       0
 GB10 = "580.95.05, [N/A], [N/A], [N/A], 0x0000000000000000\n"
 
 
-def need(total: int) -> Need:
-    return Need((Part("weights", total, ""),), Part("load", 0, ""))
-
-
 def memory_findings(memory: Memory, wanted: int, shared: bool = True) -> dict[str, doctor_memory.Finding]:
-    found = doctor_memory.examine(memory, need(wanted), "Ling", [], shared)
+    have = Have(memory.available, memory.total, memory.free if shared else None)
+    found = doctor_memory.examine(memory, have, Floor(wanted, "Why."), "Ling", [])
     return {finding.name: finding for finding in found}
 
 
 def test_page_cache_in_the_way_of_cuda() -> None:
-    memory = doctor_memory.parsed(MEMINFO)
+    memory = meminfo.parsed(MEMINFO)
     assert memory.free == 43253760 * 1024 and memory.available == 108134400 * 1024
     found = memory_findings(memory, 85 * GIB)
     assert found["memory need"].level == "fine"
@@ -64,7 +64,7 @@ def test_what_is_free_against_what_is_needed(available: int, wanted: int, level:
 
 @given(st.text())
 def test_any_meminfo_is_read(text: str) -> None:
-    doctor_memory.parsed(text)
+    meminfo.parsed(text)
 
 
 def test_swap_in_use() -> None:

@@ -70,9 +70,11 @@ class Scripted(FakeEngine):
         super().__init__()
         self.by_mtp = by_mtp or {False: Script(tokens=9), True: Script(tokens=9, drafts=2)}
 
-    async def start(self, recipe: Recipe, on_event: Callable[[AnyEvent], None], log: Any = None) -> None:
+    async def start(
+        self, recipe: Recipe, on_event: Callable[[AnyEvent], None], log: Any = None, admit: Any = None
+    ) -> None:
         self.script = self.by_mtp[recipe.requested["mtp"]]
-        await super().start(recipe, on_event, log)
+        await super().start(recipe, on_event, log, admit)
 
     def send(self, command: AnyCommand) -> None:
         if self.counts_words and isinstance(command, Generate):

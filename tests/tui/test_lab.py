@@ -175,9 +175,9 @@ async def test_two_configurations_side_by_side() -> None:
         screen.rounds = 1
         send = measured.start
 
-        async def start(*arguments: Any) -> None:
+        async def start(*arguments: Any, **options: Any) -> None:
             stopped.append(not engine.alive)
-            await send(*arguments)
+            await send(*arguments, **options)
 
         measured.start = start  # type: ignore[method-assign]
         await found.pilot.press("f5")
