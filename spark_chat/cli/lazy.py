@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             code = super().invoke(ctx)
-            _flush()
+            flush()
         except OSError as error:
             if error.errno != errno.EPIPE:
                 raise
@@ -97,11 +97,12 @@ class LazyGroup(click.Group):
             _said(click.ClickException(f"It could not go on: {error.strerror or error}{about}. See that what it "
                                        "writes to has room and may be written to.").show)  # fmt: skip
             sys.exit(FAILED)
-        _said(_flush)
+        _said(flush)
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _flush() -> None:
+def flush() -> None:
+    """Write out what waits for stdout."""
     if sys.stdout is not None:  # it is where it was closed before the start
         sys.stdout.flush()
 

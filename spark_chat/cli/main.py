@@ -25,6 +25,7 @@ COMMANDS = {
     "models": ("spark_chat.cli.models:command", "List, show and remove the models on this machine."),
     "prepare": ("spark_chat.cli.prepare:command", "Compile the kernels that the settings need, with no model loaded."),
     "history": ("spark_chat.cli.history:command", "List, show, search, export and import conversations."),
+    "logs": ("spark_chat.cli.logs:command", "Print what the engine and the app wrote down."),
     "settings": ("spark_chat.cli.settings:command", "Show, change and check the settings."),
     "completion": ("spark_chat.cli.completion:command", "Print what makes bash, zsh or fish complete spark-chat."),
 }

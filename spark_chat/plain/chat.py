@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from spark_chat.chat.choices import Choices
+from spark_chat.chat.diary import diary
 from spark_chat.chat.engine_room import EngineRoom
 from spark_chat.chat.keeping import Keeping
 from spark_chat.chat.session import Session
@@ -69,7 +70,8 @@ class PlainChat:
         self.session = Session(self.view, resolved.settings)
         self.journal = Journal(history, output.say)
         self.session.keep(Keeping(self.journal, self.session.conversation))
-        self.room = EngineRoom(resolved, engine(self.session.update))
+        self.diary = diary("plain chat")
+        self.room = EngineRoom(resolved, engine(self._update))
         self.deeds = Deeds(self)
 
     # ------------------------------------------------------------------ its life
@@ -91,6 +93,7 @@ class PlainChat:
         if self._starting:
             await asyncio.wait(self._starting)
         await asyncio.to_thread(self.journal.close)
+        await asyncio.to_thread(self.diary.close)
         return self._left.result() if self._left.done() else code
 
     def _unanswered(self) -> bool:
@@ -105,6 +108,10 @@ class PlainChat:
     def _started(self, task: asyncio.Task[None]) -> None:
         self._starting.discard(task)
         self._on_move()
+
+    def _update(self, update: Update) -> None:
+        self.diary.update(update)
+        self.session.update(update)
 
     def _on_move(self) -> None:
         self._moved.set()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spark_chat.driver.snapshot import Phase
+from spark_chat.locations import NoHome
 from spark_chat.tui import commands
 
 if TYPE_CHECKING:
@@ -136,6 +137,23 @@ class Deeds:
             return
         session.thinking = words[argument]
         self._say(f"The model {'reasons' if session.thinking else 'answers without reasoning'} from the next prompt.")
+
+    async def action_log(self, argument: str) -> None:
+        """The last lines of the engine's log, with these words in them."""
+        from spark_chat.logs.files import newest
+        from spark_chat.logs.sieve import Sieve
+        from spark_chat.logs.tail import Tail
+
+        sieve = Sieve(argument)
+        try:
+            path = newest("engine")
+            lines = Tail(path).new() if path is not None else []
+        except (OSError, NoHome) as error:
+            self._say(f"The log can't be read: {error}")
+            return
+        found = [line for line in lines if sieve.passes(line)][-LOG_LINES:]
+        for line in found or ["There is no such line in the engine's log."]:
+            self._say(line)
 
     async def action_quit(self, argument: str) -> None:
         self._chat.leave(0)

@@ -98,7 +98,8 @@ class PlainView:
         if exchange.failure is not None and exchange.failure.code != "overflow":
             self._output.say(failure_text(exchange.failure))
         self.failed = self.failed or exchange.stage is Stage.FAILED
-        self._tell_badges()
+        if self._snapshot.phase is Phase.READY:
+            self._tell_badges()
         self._moved()
 
     def overflowed(self, overflow: Overflow | None) -> None:

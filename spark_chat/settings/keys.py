@@ -27,6 +27,7 @@ ACTIONS: dict[str, str] = {
     "check": "f6",
     "compare": "f7",
     "chart": "f8",
+    "log": "f9",
     "theme": "",
     "scroll_page_up": "pageup",
     "scroll_page_down": "pagedown",

@@ -161,6 +161,12 @@ class Actions:
 
         self._app.show_screen(CompareScreen)
 
+    def action_log(self, argument: str) -> None:
+        from spark_chat.tui.screens.log import LogScreen
+
+        if not isinstance(self._app.screen, LogScreen):
+            self._app.push_screen(LogScreen(argument))
+
     def action_chart(self) -> None:
         self._app.chat.view.toggle_chart()
 

@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from spark_chat.chat.choices import Choices
+from spark_chat.chat.diary import diary
 from spark_chat.chat.session import Session
 from spark_chat.tui import keymap
 from spark_chat.tui.actions import Actions
@@ -89,6 +90,7 @@ class SparkApp(CopyingApp[int]):
         self.session = Session(self.chat.view, resolved.settings, clock)
         self.opening = Opening(self)
         self.actions = Actions(self)
+        self.diary = diary("chat")
         self.room: EngineRoom | None = None
         self.set_keymap(keymap.use(resolved.settings))
         self.journal: Journal | None = None
@@ -137,6 +139,7 @@ class SparkApp(CopyingApp[int]):
 
     def listen(self, update: Update) -> None:
         """What the driver tells."""
+        self.diary.update(update)
         if self.is_running and not (self.bystander and not hasattr(update, "snapshot") and self.bystander(update)):
             self.session.update(update)
 

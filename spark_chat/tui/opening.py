@@ -66,6 +66,7 @@ class Opening:
         """Put up what is wrong with the settings, or take it down."""
         choices, view = self._app.choices, self._app.chat.view
         problems = (*choices.problems, *choices.theme_problems, *self._missing_theme())
+        self._app.diary.problems(problems)
         if problems:
             view.put(notices.problems_notice(problems))
         else:
@@ -124,6 +125,7 @@ class Opening:
 
     def _report(self, sentence: str) -> None:
         """Called on the journal's thread."""
+        self._app.diary.note(f"history: {sentence}")
         if self._app.is_running:
             self._app.call_later(self._app.say, sentence)
 
@@ -219,6 +221,7 @@ class Opening:
             await app.room.driver.close()
         if app.journal is not None:
             await asyncio.to_thread(app.journal.close)
+        await asyncio.to_thread(app.diary.close)
 
 
 def _written(draft: str) -> str:
