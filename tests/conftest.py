@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest
 from spark_chat import locations
 from tests import model_file
 
+_RUNTIME = tempfile.TemporaryDirectory(prefix="spark-chat-tests-", ignore_cleanup_errors=True)
+os.environ["XDG_RUNTIME_DIR"] = _RUNTIME.name
+"""No test finds the person's own engine, also one without a `home`."""
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -19,6 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("CONFIG", "CACHE", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    (tmp_path / "runtime").mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
     monkeypatch.delenv("SPARK_CHAT_CONFIG", raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # no test asks a hub but one that it runs itself

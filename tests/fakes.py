@@ -26,6 +26,7 @@ from spark_chat.engine.protocol import (
     Failed,
     FinishReason,
     Generate,
+    Left,
     Progress,
     Proof,
     Ready,
@@ -126,6 +127,10 @@ class FakeEngine:
             self._tell(Statistics(memory_bytes=500_000_000, time=time.monotonic()))
         elif isinstance(command, Shutdown):
             self.alive = False
+
+    async def leave(self) -> Left | None:
+        await self.stop()
+        return None
 
     async def stop(self) -> None:
         self.alive = False

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
-from spark_chat.engine.protocol import AnyCommand, AnyEvent
+from spark_chat.engine.protocol import AnyCommand, AnyEvent, Left
 from spark_chat.recipe.recipe import Recipe
 
 
@@ -24,5 +24,7 @@ class Client(Protocol):
     def send(self, command: AnyCommand) -> None: ...
 
     async def stop(self) -> None: ...
+
+    async def leave(self) -> Left | None: ...
 
     def log_end(self, lines: int = 40) -> list[str]: ...

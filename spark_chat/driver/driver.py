@@ -31,6 +31,7 @@ from spark_chat.engine.protocol import (
     Delta,
     Done,
     Failed,
+    Left,
     Progress,
     Ready,
     Started,
@@ -53,9 +54,8 @@ LOG_LINES = 20  # of the log, shown where the engine failed
 class Driver:
     """One engine at a time, and the prompts for it. `snapshot` is what is known now.
 
-    `machine`: else the one it runs on. `models`, `last_run`: where models come from and where the last configuration
-    that ran is kept, `guard`: which starts memory allows; tests give their own.
-    """
+    `machine`: else this one. `models`, `last_run`: where models come from, and where the last that ran is kept.
+    `guard`: which starts memory allows."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Driver:
         self._start = Latest()
         self._polling = Polling(self._client.send)
         self._stopping: asyncio.Task[None] | None = None
-        self._spawned = self._closed = False
+        self._spawned = self._closed = self._again = False
 
     # ------------------------------------------------------------------ the engine
 
@@ -97,6 +97,7 @@ class Driver:
 
     async def restart(self, settings: Settings) -> None:
         """`start` again: the running answer is stopped and keeps what came, prompts that wait go on waiting."""
+        self._again = self.snapshot.phase is Phase.READY
         await self.start(settings)
 
     async def confirm(self) -> None:
@@ -105,11 +106,11 @@ class Driver:
             await self._start.run(self._bring_up(self._running, agreed=True))
 
     async def close(self) -> None:
-        """Stop everything; no process is left. Ends in STOPPED. Fine to call twice."""
+        """Stop everything but an engine that lingers or that others use (`snapshot.left`). Ends in STOPPED."""
         self._closed = True
         await self._start.cancel()
-        await self._stop_engine()
-        self._change(phase=Phase.STOPPED, progress=None, statistics=None)
+        left = await self._stop_engine(leave=True)
+        self._change(phase=Phase.STOPPED, progress=None, statistics=None, left=left or self.snapshot.left)
 
     async def stop(self) -> None:
         """Stop the engine until the next `start`; prompts go on waiting. Ends in STOPPED unless a start came."""
@@ -128,8 +129,7 @@ class Driver:
         await self._stop_engine()
         self._running, self._spawned = settings, False
         self._saved = self._saved or settings
-        self._session = SessionMeter(time.monotonic())
-        self._judged = board.unknown(settings, self._machine)
+        self._session, self._judged = SessionMeter(time.monotonic()), board.unknown(settings, self._machine)
         self._change(
             phase=Phase.STARTING, recipe=None, progress=None, left_s=None, ready=None, ready_s=None, failure=None,
             log_end=(), statistics=None, context_used=0, turns=0, last_good=None,
@@ -168,12 +168,12 @@ class Driver:
         else:
             model = found.model
         recipe = build(settings, self._machine, model, (found.note,) if found.note else ())
+        recipe = replace(recipe, fresh=self._again)
         self._judged = board.starting(recipe)
         self._change(recipe=recipe)
         self._show_badges()
         self._generation += 1
-        self._session = SessionMeter(time.monotonic())
-        self._spawned = True
+        self._session, self._spawned, self._again = SessionMeter(time.monotonic()), True, False
         outcome = self._outcome = asyncio.get_running_loop().create_future()
         on_event, admit = partial(self._on_event, self._generation), partial(self._admit, recipe, self._machine)
         await self._client.start(recipe, on_event, admit=admit)
@@ -193,18 +193,18 @@ class Driver:
     def _tell(self, stage: str, fraction: float | None, text: str) -> None:
         self._change(progress=Progress(stage=stage, fraction=fraction, text=text, time=time.monotonic()))
 
-    async def _stop_engine(self) -> None:
-        """End the worker; what it was answering ends as stopped."""
+    async def _stop_engine(self, leave: bool = False) -> Left | None:
+        """End the worker, or `leave` it to linger; what it was answering ends as stopped."""
         self._generation += 1
         poll = self._polling.end()
         self._prompts.stop()
         self.counting.stop()
         if poll is not None:
             await asyncio.wait([poll])
-        if self._stopping is not None:
-            await self._stopping
-            self._stopping = None
-        await self._client.stop()
+        stopping, self._stopping = self._stopping, None
+        if stopping is not None:
+            await stopping
+        return await (self._client.leave() if leave else self._client.stop())
 
     # ------------------------------------------------------------------ prompts
 
@@ -242,7 +242,7 @@ class Driver:
             self.counting.take(event)
         elif isinstance(event, Failed) and event.id is None:
             self._engine_failed(event)
-        else:
+        elif isinstance(event, Started | Delta | Done | Failed):
             self._of_answer(event)
 
     def _became_ready(self, event: Ready) -> None:
@@ -267,7 +267,7 @@ class Driver:
             return
         self._session.feed(event)
         if isinstance(event, Started):
-            self._change(turns=self._session.turns)
+            self._change(turns=self._session.turns, progress=None)
         elif isinstance(event, Done | Failed):
             self._change(context_used=self._session.context_used)
             self._show_badges()

@@ -65,8 +65,10 @@ class Gate:
         self.left = Outlook(await asyncio.to_thread(self._last_run.last_stages, recipe, self.cold)).after
 
     def note(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:
-        """The start that this let go came up: keep its settings and all its stages. Touches the disk."""
-        self._last_run.write(settings, recipe, (*self.stages, *stages), self.cold)
+        """The start that this let go came up: keep its settings and all its stages; nothing of an engine that was taken
+        over. Touches the disk."""
+        if stages:
+            self._last_run.write(settings, recipe, (*self.stages, *stages), self.cold)
 
     def _note(self, stage: str, begun: float) -> None:
         if (took := time.monotonic() - begun) >= 0.05:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Failed, Progress, Ready, Statistics
+    from spark_chat.engine.protocol import Failed, Left, Progress, Ready, Statistics
     from spark_chat.meters.numbers import AnswerNumbers
     from spark_chat.optimizations.optimization import Badge
     from spark_chat.recipe.recipe import Recipe
@@ -32,7 +32,8 @@ class Snapshot:
     where the engine failed. `last_good`: the settings that ran last, offered where these ones failed to start.
     `pending`: dotted keys whose saved value differs from the running one and takes effect at restart.
     `ready_s`: seconds from the worker's spawn to ready. `left_s`: seconds until then, by how the last start went.
-    `context_used`: tokens that the last turn holds of the engine's context."""
+    `context_used`: tokens that the last turn holds of the engine's context.
+    `left`: how the engine goes on without this driver, which is closed."""
 
     phase: Phase = Phase.IDLE
     recipe: Recipe | None = None
@@ -50,6 +51,7 @@ class Snapshot:
     turns: int = 0
     pending: tuple[str, ...] = ()
     last_good: Settings | None = None
+    left: Left | None = None
 
 
 @dataclass(frozen=True)

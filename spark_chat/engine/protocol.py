@@ -12,80 +12,25 @@ from typing import Any, Literal
 
 import msgspec
 
-PROTOCOL = 1
+from spark_chat.engine.parts import Past as Past
+from spark_chat.engine.parts import Person as Person
+from spark_chat.engine.parts import Proof as Proof
+from spark_chat.engine.parts import Sampling as Sampling
+from spark_chat.engine.parts import Timings as Timings
+from spark_chat.engine.parts import Turn as Turn
+from spark_chat.engine.parts import Usage as Usage
+
+PROTOCOL = 2
 MAX_FRAME = 64 * 1024 * 1024
 """Longest frame in bytes, newline included: a 10 MB prompt fits even when every byte is escaped."""
 
 FinishReason = Literal["stop", "length", "abort", "context"]
-FailureCode = Literal["load", "died", "overflow", "request", "memory", "protocol"]
+FailureCode = Literal["load", "died", "overflow", "request", "memory", "protocol", "held"]
+"""held: somebody else has the engine."""
 
 
 class ProtocolError(Exception):
     """A frame that is too long, no JSON, of an unknown kind, or of the wrong shape; the text says which."""
-
-
-# ------------------------------------------------------------------ parts
-
-
-class Turn(msgspec.Struct, frozen=True):
-    """One turn of the conversation as the model gets it; reasoning of old answers is left out by the sender."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-class Sampling(msgspec.Struct, frozen=True, kw_only=True):
-    """How the next token is picked. `temperature` 0 is greedy. `seed` None lets the engine choose."""
-
-    temperature: float = 0.6
-    top_p: float = 0.95
-    top_k: int = 20
-    max_tokens: int = 2048
-    seed: int | None = None
-    ignore_eos: bool = False
-
-
-class Proof(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine saw of one optimization once it was up.
-
-    `active`: seen at work (True), seen absent (False), or not to be told from here (None).
-    `kind`: what runs, where one badge covers several things ("MTP", "n-gram").
-    `awaits_draft`: set up as far as can be told now; its first draft, once counted, shows it at work.
-    `unavailable`: there is nothing in this model that it could work on, so its absence is no failure.
-    `reason`: a sentence, always given where `active` is not True.
-    `facts`: what was read to tell, by name; values are JSON.
-    """
-
-    active: bool | None
-    awaits_draft: bool = False
-    unavailable: bool = False
-    kind: str = ""
-    reason: str = ""
-    facts: dict[str, Any] = {}
-
-
-class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Token ids of one answer. `prompt_tokens` counts `cached_tokens` in; `prefill_tokens` are the ids that the
-    prefill itself gave (1 where anything was produced). The speculative counts are None without speculation."""
-
-    prompt_tokens: int
-    cached_tokens: int
-    completion_tokens: int
-    reasoning_tokens: int = 0
-    prefill_tokens: int = 1
-    verify_steps: int | None = None
-    accepted_drafts: int | None = None
-    proposed_drafts: int | None = None
-    accepted_histogram: list[int] | None = None
-    """Index = drafts accepted in one verify step; value = steps."""
-
-
-class Timings(msgspec.Struct, frozen=True, kw_only=True):
-    """The engine's own clock, seconds and its own figures (`engine`), shown beside ours in the proof panel."""
-
-    prefill_s: float | None = None
-    decode_s: float | None = None
-    engine: dict[str, Any] = {}
 
 
 # ------------------------------------------------------------------ commands
@@ -96,7 +41,11 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=s
 
 
 class Load(Command, frozen=True, kw_only=True):
-    """Build the engine. Sent once, first. `optimizations`: what was asked for, by name. `args`: engine arguments."""
+    """Build the engine. Sent once, first. `optimizations`: what was asked for, by name. `args`: engine arguments.
+
+    The rest says who asks and tells two engines apart: `environment` that bears on it, `identity` of the model's
+    files, `app` (version), `installed` (where). `linger_s`: seconds that the engine stays once nobody is connected.
+    """
 
     protocol: int = PROTOCOL
     engine: str
@@ -105,6 +54,37 @@ class Load(Command, frozen=True, kw_only=True):
     optimizations: dict[str, bool]
     options: dict[str, Any] = {}
     args: dict[str, Any] = {}
+    environment: dict[str, str] = {}
+    identity: str = ""
+    app: str = ""
+    installed: str = ""
+    program: str = "spark-chat"
+    linger_s: float = 0
+
+
+class Attach(Command, frozen=True, kw_only=True):
+    """At the door of a running engine: take it over, or share it, where it is what `load` would build. `fresh`: only an
+    engine of its own will do. Ready (with `past`) or Progress follows, or Failed with "refused" in its facts; where
+    "lingers" is true in them too, nobody uses the engine, and End makes room."""
+
+    protocol: int = PROTOCOL
+    load: Load
+    fresh: bool = False
+
+
+class Status(Command, frozen=True, kw_only=True):
+    """At the door: ask for one Standing."""
+
+
+class End(Command, frozen=True, kw_only=True):
+    """At the door: end the engine, where nobody is connected or with `force`. The end of the socket is the answer;
+    Failed a refusal."""
+
+    force: bool = False
+
+
+class Leave(Command, frozen=True, kw_only=True):
+    """Go. The engine stays where it lingers or others use it: Left tells. Else this is Shutdown."""
 
 
 class Generate(Command, frozen=True, kw_only=True):
@@ -137,7 +117,7 @@ class Count(Command, frozen=True, kw_only=True):
 
 
 class Shutdown(Command, frozen=True, kw_only=True):
-    """End the engine and the worker."""
+    """End the engine and the worker; where others use it, only go: Left tells."""
 
 
 # ------------------------------------------------------------------ events
@@ -168,6 +148,8 @@ class Ready(Event, frozen=True, kw_only=True):
     facts: dict[str, Any] = {}
     cold_turns: int = 1
     """How many first turns after this start are not yet at speed."""
+    past: Past | None = None
+    """None where it was started for this client."""
     time: float
 
 
@@ -240,52 +222,30 @@ class Counted(Event, frozen=True, kw_only=True):
     time: float
 
 
-AnyCommand = Load | Generate | Abort | Stats | Count | Shutdown
-AnyEvent = Progress | Ready | Started | Delta | Done | Failed | Statistics | Counted
+class Standing(Event, frozen=True, kw_only=True):
+    """The engine as it stands. `since`: seconds of the epoch when its start began; `ready_s`: seconds that it has been
+    ready, None while it loads; `lingers_s`: seconds until it ends by itself, None while somebody is connected."""
 
-_encoder = msgspec.json.Encoder()
-_commands: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
-_events: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
-
-
-def encode(message: Command | Event) -> bytes:
-    """One frame, newline included. Lone surrogates, which JSON in UTF-8 cannot carry, become U+FFFD.
-
-    Raises ProtocolError where the frame is longer than MAX_FRAME.
-    """
-    try:
-        frame = _encoder.encode(message)
-    except UnicodeEncodeError:
-        frame = _encoder.encode(_without_surrogates(msgspec.to_builtins(message)))
-    if len(frame) + 1 > MAX_FRAME:
-        raise ProtocolError(f"A message of {len(frame):,} bytes is over the limit of {MAX_FRAME:,} bytes.")
-    return frame + b"\n"
+    pid: int
+    engine: str
+    model: str
+    app: str
+    protocol: int = PROTOCOL
+    since: float
+    ready_s: float | None = None
+    lingers_s: float | None = None
+    people: list[Person] = []
+    memory_bytes: int = 0
+    time: float
 
 
-def decode_command(frame: bytes) -> AnyCommand:
-    """The command in one frame. Raises ProtocolError."""
-    command: AnyCommand = _decode(_commands, frame)
-    return command
+class Left(Event, frozen=True, kw_only=True):
+    """This client is gone and the engine stays: `lingers_s` seconds, or as long as `others` use it."""
+
+    lingers_s: float
+    others: int = 0
+    time: float
 
 
-def decode_event(frame: bytes) -> AnyEvent:
-    """The event in one frame. Raises ProtocolError."""
-    event: AnyEvent = _decode(_events, frame)
-    return event
-
-
-def _decode(decoder: msgspec.json.Decoder[Any], frame: bytes) -> Any:
-    try:
-        return decoder.decode(frame)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"A message could not be read: {error}") from error
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_surrogates(item) for item in value]
-    return value
+AnyCommand = Load | Generate | Abort | Stats | Count | Shutdown | Attach | Status | End | Leave
+AnyEvent = Progress | Ready | Started | Delta | Done | Failed | Statistics | Counted | Standing | Left

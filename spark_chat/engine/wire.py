@@ -1,4 +1,4 @@
-"""Messages over a byte stream: one framing for an inherited descriptor, a unix socket's path, or an asyncio stream.
+"""Messages over a byte stream: one framing for an inherited descriptor and a unix socket's path alike.
 
 Nothing here knows where the stream came from. A frame that is too long or can't be read comes out as a
 ProtocolError *value* in its place, and what follows it is still read.
@@ -7,12 +7,10 @@ ProtocolError *value* in its place, and what follows it is still read.
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from typing import Generic, TypeVar
 
-from spark_chat.engine.protocol import MAX_FRAME, Command, Event, ProtocolError, encode
+from spark_chat.engine.protocol import MAX_FRAME, ProtocolError
 
 CHUNK = 256 * 1024
 """Bytes asked for at a time."""
@@ -25,7 +23,7 @@ class Inbox(Generic[Message]):
 
     def __init__(self, decode: Callable[[bytes], Message], limit: int = MAX_FRAME) -> None:
         self._decode = decode
-        self._limit = limit
+        self.limit = limit
         self._parts: list[bytes] = []
         self._held = 0
         self._skipping = False
@@ -50,9 +48,9 @@ class Inbox(Generic[Message]):
     def _hold(self, part: bytes) -> list[ProtocolError]:
         if self._skipping or not part:
             return []
-        if self._held + len(part) + 1 > self._limit:
+        if self._held + len(part) + 1 > self.limit:
             self._parts, self._held, self._skipping = [], 0, True
-            return [ProtocolError(f"A message is over the limit of {self._limit:,} bytes.")]
+            return [ProtocolError(f"A message is over the limit of {self.limit:,} bytes.")]
         self._parts.append(part)
         self._held += len(part)
         return []
@@ -62,33 +60,6 @@ class Inbox(Generic[Message]):
             return self._decode(frame)
         except ProtocolError as error:
             return error
-
-
-class Link(Generic[Message]):
-    """One end on a blocking stream socket. `send` may be called from any thread; one thread iterates `receive`."""
-
-    def __init__(self, stream: socket.socket, decode: Callable[[bytes], Message]) -> None:
-        stream.setblocking(True)
-        self._stream = stream
-        self._inbox = Inbox(decode)
-        self._sending = threading.Lock()
-
-    def send(self, message: Command | Event) -> None:
-        """Blocks while the other end does not read: that is the backpressure. Raises ProtocolError, OSError."""
-        frame = encode(message)
-        with self._sending:
-            self._stream.sendall(frame)
-
-    def receive(self) -> Iterator[Message | ProtocolError]:
-        """Messages until the other end is gone, for whatever reason."""
-        while True:
-            try:
-                data = self._stream.recv(CHUNK)
-            except OSError:
-                return
-            if not data:
-                return
-            yield from self._inbox.feed(data)
 
 
 async def messages(

@@ -1,7 +1,8 @@
-"""The engine's process: one engine, one event loop for life, one socket to whoever started it.
+"""The engine's process: one engine, one event loop for life, one answer at a time, for whoever is connected.
 
-`python -m spark_chat.engine.worker --fd N --parent PID`. A thread of its own reads the socket from the first moment,
-so that the end of the file ends the process also while a load or a decode step keeps every other thread busy.
+`python -m spark_chat.engine.worker --fd N --parent PID`. The first client is the one that spawned it; others come
+through the door in the runtime folder. Each has a thread that reads its socket from the first moment, so that the end
+of the last one ends the process, or begins its lingering, also while a load or a decode step keeps the others busy.
 """
 
 from __future__ import annotations
@@ -13,134 +14,135 @@ import faulthandler
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 import msgspec
 
 from spark_chat.engine import logs
+from spark_chat.engine.answers import Answers
 from spark_chat.engine.counting import counted
+from spark_chat.engine.guest import Guest
+from spark_chat.engine.guests import Guests
 from spark_chat.engine.interface import Engine, EngineFailure
 from spark_chat.engine.memory import held_bytes
+from spark_chat.engine.process import die_with_parent, end_at_once, leave_no_children, outlive_parent
 from spark_chat.engine.protocol import (
     PROTOCOL,
-    Abort,
     AnyCommand,
+    AnyEvent,
     Count,
     Failed,
     FailureCode,
-    Generate,
     Load,
     Progress,
-    ProtocolError,
     Ready,
-    Shutdown,
+    Standing,
     Statistics,
     Stats,
-    decode_command,
 )
 from spark_chat.engine.table import ENGINES, make
-from spark_chat.engine.wire import Link
+from spark_chat.engine.tenure import Tenure
 
 LOG_CHECK_S = 2.0
-
-
-def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when its parent goes, where the kernel can (Linux)."""
-    if sys.platform == "linux":
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if parent and os.getppid() != parent:  # it went before the line above
-        os._exit(0)
-
-
-def leave_no_children() -> None:
-    """Start a shell that kills this process group once this process is gone, however it went.
-
-    What an engine starts (schedulers, compilers) is in the group; the kernel's signal at the parent's death reaches
-    this process alone, and nothing of it runs after that.
-    """
-    if os.getpgrp() != os.getpid():
-        return  # started by hand, in a group that is not ours to kill
-    reading, _kept_open = os.pipe()
-    with contextlib.suppress(OSError):
-        subprocess.Popen(["/bin/sh", "-c", "read _; kill -9 0"], stdin=reading)
-    os.close(reading)
-
-
-def end_at_once() -> None:
-    """This process and everything in its group, now."""
-    if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)
-    os._exit(0)
+CLOSE_S = 1.0
+"""Seconds that the engine has to free what can be freed, at the end."""
 
 
 class Worker:
-    """Reads commands, drives the engine, sends events."""
+    """Takes commands, drives the engine, sends events."""
 
-    def __init__(self, stream: socket.socket) -> None:
-        self._link: Link[AnyCommand] = Link(stream, decode_command)
-        self._waiting: deque[AnyCommand] = deque()
+    def __init__(self, stream: socket.socket, parent: int) -> None:
+        self._guests = Guests(self)
+        self._waiting: deque[tuple[Guest, AnyCommand]] = deque()
         self._arrived = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._engine: Engine | None = None
-        self._answering: str | None = None
-        self._unwanted: str | None = None
-        self._ready = False
+        self._answers: Answers | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._stream, self._parent = stream, parent
+        self._tenure = Tenure(self._guests.welcome)
+        self._began = time.time()
+        self._marks: list[tuple[str, float]] = []
+        self._progress: Progress | None = None
 
     def run(self) -> None:
-        """Load, then serve until Shutdown or the end of the socket."""
-        threading.Thread(target=self._read, name="commands", daemon=True).start()
+        """Load, then serve until the last client is gone and nobody comes any more."""
+        self._guests.welcome(self._stream, self._parent)
         threading.Thread(target=self._keep_log, name="log", daemon=True).start()
         command = self._first()
         ready = self._load(command)
         if ready is not None:
             asyncio.run(self._serve(ready))
+        self._tenure.end()
 
-    # ------------------------------------------------------------ commands in
+    # ------------------------------------------------------------ on the guests' threads
 
-    def _read(self) -> None:
-        try:
-            for message in self._link.receive():
-                if isinstance(message, ProtocolError):
-                    self._fail("protocol", str(message), remedy="The rest of the conversation is not affected.")
-                elif isinstance(message, Shutdown) and not self._ready:
-                    end_at_once()  # a load can't be interrupted in any other way
-                else:
-                    self._waiting.append(message)
-                    self._arrived.set()
-                    if self._loop is not None:
-                        self._loop.call_soon_threadsafe(self._wake.set)
-        except BaseException:
-            traceback.print_exc()
+    def command(self, guest: Guest, command: AnyCommand) -> None:
+        self._waiting.append((guest, command))
+        self._arrived.set()
+        self._on_loop(self._wake.set)
+
+    def gone(self, guest: Guest) -> None:
+        if self._answers is not None:
+            self._on_loop(self._answers.gone, guest)
+
+    def again(self) -> AnyEvent:
+        if self._guests.ready is not None and self._answers is not None:
+            self._on_loop(outlive_parent)
+            return self._answers.past(self._guests.ready, self._stages(self._guests.ready.time))
+        text = "Another window is starting this engine."
+        return self._progress or Progress(stage="start", text=text, time=time.monotonic())
+
+    def standing(self) -> Standing:
+        loaded, ready, now = self._guests.loaded, self._guests.ready, time.monotonic()
+        return Standing(
+            pid=os.getpid(), engine=loaded.engine if loaded else "", model=loaded.model if loaded else "",
+            app=loaded.app if loaded else "", since=self._began, ready_s=now - ready.time if ready else None,
+            memory_bytes=held_bytes(), time=now,
+        )  # fmt: skip
+
+    def end(self) -> None:
+        if self._guests.ready is None:
+            self._end_now()  # a load can't be interrupted in any other way
+        timer = threading.Timer(CLOSE_S, self._end_now)
+        timer.daemon = True
+        timer.start()
+        self._on_loop(self._close)
+
+    def _on_loop(self, deed: Callable[..., object], *given: object) -> None:
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # it is closed: the process ends
+                self._loop.call_soon_threadsafe(deed, *given)
+
+    def _end_now(self) -> None:
+        self._tenure.end()
         end_at_once()
+
+    # ------------------------------------------------------------ load
 
     def _first(self) -> Load:
         while True:
             self._arrived.wait()
             self._arrived.clear()
             while self._waiting:
-                command = self._waiting.popleft()
+                guest, command = self._waiting.popleft()
                 if isinstance(command, Load):
+                    self._guests.let_in(guest, command)
                     return command
-                self._fail("protocol", f"The first command must be load, not {type(command).__name__.lower()}.")
+                what = f"The first command must be load, not {type(command).__name__.lower()}."
+                guest.send(Failed(code="protocol", what=what, time=time.monotonic()))
 
     @staticmethod
     def _keep_log() -> None:
         while True:
             logs.shorten(sys.stderr.fileno())
             time.sleep(LOG_CHECK_S)
-
-    # ------------------------------------------------------------ load
 
     def _load(self, command: Load) -> Ready | None:
         try:
@@ -157,10 +159,13 @@ class Worker:
                     f"Known are: {', '.join(ENGINES)}.",
                     "Set engine.kind to one of them, or to auto.",
                 )
+            self._guests.loaded = command
+            self._guests.findable = self._tenure.begin(command, self._report)
+            self._marks = [("start", time.monotonic())]
             self._engine = make(command.engine)
             return self._engine.load(command, self._report)
         except EngineFailure as failure:
-            self._fail_with(failure, None)
+            self._fail_with(failure)
         except MemoryError:
             traceback.print_exc()
             self._fail("memory", "Memory ran out while the model was loading.", remedy="Choose a smaller model.")
@@ -170,23 +175,33 @@ class Worker:
         return None
 
     def _report(self, stage: str, fraction: float | None, text: str) -> None:
-        self._link.send(Progress(stage=stage, fraction=fraction, text=text, time=time.monotonic()))
+        self._progress = Progress(stage=stage, fraction=fraction, text=text, time=time.monotonic())
+        if self._marks and self._marks[-1][0] != stage:
+            self._marks.append((stage, self._progress.time))
+        self._guests.tell(self._progress)
+
+    def _stages(self, ready: float) -> dict[str, float]:
+        """How long each stage of the start took, seconds."""
+        took: dict[str, float] = {}
+        ends = [moment for _, moment in self._marks[1:]] + [ready]
+        for (name, begun), ended in zip(self._marks, ends, strict=True):
+            took[name] = took.get(name, 0.0) + max(0.0, ended - begun)
+        return took
 
     # ------------------------------------------------------------ serve
 
     async def _serve(self, ready: Ready) -> None:
+        assert self._engine is not None
         self._loop = asyncio.get_running_loop()
         if not await self._warm():
             return
-        self._ready = True
-        self._link.send(msgspec.structs.replace(ready, time=time.monotonic()))
+        self._answers = Answers(self._engine)
+        self._guests.became_ready(msgspec.structs.replace(ready, time=time.monotonic()))
+        if self._guests.loaded is not None and self._guests.loaded.linger_s > 0:
+            outlive_parent()
         while True:
             while self._waiting:
-                command = self._waiting.popleft()
-                if isinstance(command, Shutdown):
-                    self._close()
-                    return
-                self._obey(command)
+                self._obey(*self._waiting.popleft())
             self._wake.clear()
             if not self._waiting:
                 await self._wake.wait()
@@ -199,7 +214,7 @@ class Worker:
         try:
             await warm(self._report)
         except EngineFailure as failure:
-            self._fail_with(failure, None)
+            self._fail_with(failure)
         except Exception as error:
             traceback.print_exc()
             self._fail("load", "The engine's first tokens failed.", f"{type(error).__name__}: {error}",
@@ -208,79 +223,48 @@ class Worker:
             return True
         return False
 
-    def _obey(self, command: AnyCommand) -> None:
-        if isinstance(command, Generate):
-            if self._answering is not None:
-                self._fail(
-                    "request",
-                    "An answer is still being written.",
-                    remedy="Wait for it, or stop it first.",
-                    id=command.id,
-                )
-                return
-            self._answering = command.id
-            self._spawn(self._answer(command))
-        elif isinstance(command, Abort):
-            if self._engine is not None and command.id == self._answering:
-                self._unwanted = command.id
-                self._engine.abort(command.id)
-        elif isinstance(command, Count):
-            self._spawn(self._count(command))
-        elif isinstance(command, Stats):
+    def _obey(self, guest: Guest, command: AnyCommand) -> None:
+        assert self._engine is not None and self._answers is not None
+        if isinstance(command, Stats):
             try:
-                facts = self._engine.statistics() if self._engine is not None else {}
+                facts = self._engine.statistics()
             except Exception as error:  # figures are no reason to end an engine that answers
                 traceback.print_exc()
                 facts = {"error": f"{type(error).__name__}: {error}"}
-            self._link.send(Statistics(memory_bytes=held_bytes(), facts=facts, time=time.monotonic()))
-        else:
-            self._fail("protocol", f"A {type(command).__name__.lower()} command can't come now.")
+            guest.send(Statistics(memory_bytes=held_bytes(), facts=facts, time=time.monotonic()))
+        elif isinstance(command, Count):
+            self._spawn(self._count(guest, command))
+        elif not self._answers.obey(guest, command):
+            what = f"A {type(command).__name__.lower()} command can't come now."
+            guest.send(Failed(code="protocol", what=what, time=time.monotonic()))
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _count(self, command: Count) -> None:
-        self._link.send(await counted(self._engine, command))
-
-    async def _answer(self, command: Generate) -> None:
-        assert self._engine is not None
-        try:
-            async for event in self._engine.generate(command):
-                self._link.send(event)
-                if self._unwanted == command.id:  # again: it may have come before the engine could take it
-                    self._engine.abort(command.id)
-        except EngineFailure as failure:
-            self._fail_with(failure, command.id)
-        except Exception as error:
-            traceback.print_exc()
-            self._fail(
-                "request", "The engine could not answer.", f"{type(error).__name__}: {error}", "See the log's end.",
-                id=command.id,
-            )  # fmt: skip
-        finally:
-            self._answering = None
+    async def _count(self, guest: Guest, command: Count) -> None:
+        guest.send(await counted(self._engine, command))
 
     def _close(self) -> None:
         if self._engine is not None:
             with contextlib.suppress(Exception):
                 self._engine.close()
         sys.stderr.flush()
-        end_at_once()
+        self._end_now()
 
     # ------------------------------------------------------------ failures
 
-    def _fail_with(self, failure: EngineFailure, id: str | None) -> None:
-        self._link.send(
+    def _fail_with(self, failure: EngineFailure) -> None:
+        self._guests.tell(
             Failed(
-                id=id, code=failure.code, what=failure.what, why=failure.why, remedy=failure.remedy,
+                code=failure.code, what=failure.what, why=failure.why, remedy=failure.remedy,
                 facts=failure.facts, time=time.monotonic(),
             )
         )  # fmt: skip
 
-    def _fail(self, code: FailureCode, what: str, why: str = "", remedy: str = "", id: str | None = None) -> None:
-        self._link.send(Failed(id=id, code=code, what=what, why=why, remedy=remedy, time=time.monotonic()))
+    def _fail(self, code: FailureCode, what: str, why: str = "", remedy: str = "") -> None:
+        self._fail_with(EngineFailure(code, what, why, remedy))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -294,7 +278,7 @@ def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c belongs to the chat
     faulthandler.enable()
     os.set_inheritable(options.fd, False)  # an engine's own children must not hold the socket open
-    Worker(socket.socket(fileno=options.fd)).run()
+    Worker(socket.socket(fileno=options.fd), options.parent).run()
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ class _Tally:
 
 
 class SessionMeter:
-    """Feed it every event of one worker, from its spawn at `begun` (seconds of the events' clock)."""
+    """Feed it every event of one worker, from its spawn at `begun` (seconds of the events' clock). What an engine that
+    was taken over did before is counted in, but as turns."""
 
     def __init__(self, begun: float) -> None:
         self._begun = begun
@@ -57,6 +58,11 @@ class SessionMeter:
                 self._stages.append((event.stage, event.time))
         elif isinstance(event, Ready):
             self._ready = event
+            if event.past is not None:
+                past = event.past
+                self._past = _Tally(
+                    past.tokens, past.prefill_tokens, past.verify_steps, past.accepted_drafts, past.proposed_drafts
+                )
         elif isinstance(event, Started):
             self._close_answer()
             self._turns += 1
@@ -124,8 +130,9 @@ class SessionMeter:
         )
 
     def stages(self) -> tuple[Stage, ...]:
-        """The stages of the start in their order; empty until the engine is up. "start": before the first one."""
-        if self._ready is None:
+        """The stages of the start in their order; empty until the engine is up. "start": before the first one. Of an
+        engine that was taken over there are none."""
+        if self._ready is None or self._ready.past is not None:
             return ()
         marks = [("start", self._begun), *self._stages]
         ends = [time for _, time in marks[1:]] + [self._ready.time]

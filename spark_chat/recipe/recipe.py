@@ -21,9 +21,10 @@ class Recipe:
     """Everything a worker needs, and what a person may ask about it.
 
     `requested`: optimization name -> asked for in the settings. `unavailable`: name -> why it can't run here,
-    known before anything loads. `environment`: set for the worker's process. `notes`: sentences on choices made
-    ("engine.kind = auto chose llama.cpp: no NVIDIA GPU was found"). `memory_floor`: bytes that must be available
-    before a start, None where the estimate decides, 0 for none.
+    known before anything loads. `environment`: set for the worker's process. `linger_s`: seconds that the engine
+    outlives its last client. `fresh`: only an engine of its own will do, none that runs already. `notes`: sentences on
+    choices made ("engine.kind = auto chose llama.cpp: no NVIDIA GPU was found"). `memory_floor`: bytes that must be
+    available before a start, None where the estimate decides, 0 for none.
     """
 
     engine: str
@@ -35,6 +36,7 @@ class Recipe:
     args: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     linger_s: int = 0
+    fresh: bool = False
     strict: bool = False
     notes: tuple[str, ...] = ()
     memory_floor: int | None = None

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from spark_chat.engine import table, worker
+from spark_chat.engine import guests, table, worker
 from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.protocol import AnyEvent, Delta, Done, Generate, Load, Ready, Started, Usage
 
@@ -89,5 +89,7 @@ class FakeEngine:
 if __name__ == "__main__":
     if os.environ.get("SPARK_CHAT_TEST_NO_PRCTL"):
         worker.die_with_parent = lambda parent: None
+    if protocol := os.environ.get("SPARK_CHAT_TEST_PROTOCOL"):
+        guests.PROTOCOL = int(protocol)
     table.ENGINES["fake"] = "tests.engine.fake_worker:FakeEngine"
     worker.main()

@@ -76,9 +76,9 @@ class Probe:
 
     def raw(self, frame: bytes) -> None:
         """Bytes to the worker, past the client's typed commands."""
-        writer = self.client._writer
-        assert writer is not None
-        writer.write(frame)
+        visit = self.client._visit
+        assert visit is not None
+        visit.writer.write(frame)
 
     async def answer(self, command: Generate) -> tuple[list[Delta], Done | Failed]:
         """All Deltas with tokens of one answer, and its end."""

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_chat.engine.codec import encode
 from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.llama_answer import MERGED, Answer, Piece, failure, merged, request
-from spark_chat.engine.protocol import MAX_FRAME, Done, Generate, Sampling, Turn, encode
+from spark_chat.engine.protocol import MAX_FRAME, Done, Generate, Sampling, Turn
 
 
 def chunk(content: str | None = None, ids: int = 0, reasoning: str | None = None, **more: Any) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_chat.engine import protocol as p
-from spark_chat.engine.protocol import ProtocolError, decode_command, decode_event, encode
+from spark_chat.engine.codec import decode_command, decode_event, encode
+from spark_chat.engine.protocol import ProtocolError
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 counts = st.integers(0, 2**53)
@@ -27,7 +28,7 @@ usages = st.builds(
     accepted_histogram=st.none() | st.lists(counts, max_size=5),
 )  # fmt: skip
 finishes = st.sampled_from(["stop", "length", "abort", "context"])
-codes = st.sampled_from(["load", "died", "overflow", "request", "memory", "protocol"])
+codes = st.sampled_from(["load", "died", "overflow", "request", "memory", "protocol", "held"])
 
 commands = st.one_of(
     st.builds(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import threading
 from itertools import pairwise
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_chat.engine.protocol import Abort, AnyCommand, ProtocolError, Shutdown, Stats, decode_command, encode
-from spark_chat.engine.wire import Inbox, Link, messages
+from spark_chat.engine.codec import decode_command, encode
+from spark_chat.engine.protocol import AnyCommand, ProtocolError, Shutdown, Stats
+from spark_chat.engine.wire import Inbox, messages
 
 texts = st.lists(
     st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), min_size=1, max_size=9), max_size=8
@@ -61,27 +59,6 @@ def test_a_broken_frame_is_a_value_and_the_next_is_read() -> None:
     assert good == Stats()
 
 
-def test_link_over_a_unix_socket_path(tmp_path: Path) -> None:
-    path = str(tmp_path / "engine.sock")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(path)
-        server.listen()
-        here = socket.socket(socket.AF_UNIX)
-        here.connect(path)
-        there, _ = server.accept()
-    client: Link[AnyCommand] = Link(here, decode_command)
-    worker: Link[AnyCommand] = Link(there, decode_command)
-    senders = [threading.Thread(target=client.send, args=(Abort(id=str(n) * 1000),)) for n in range(8)]
-    for sender in senders:
-        sender.start()
-    for sender in senders:
-        sender.join()
-    here.close()
-    got = list(worker.receive())
-    there.close()
-    assert sorted(m.id[0] for m in got if isinstance(m, Abort)) == [str(n) for n in range(8)]
-
-
 async def test_messages_over_an_asyncio_stream() -> None:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
@@ -90,13 +67,3 @@ async def test_messages_over_an_asyncio_stream() -> None:
     got = [message async for message in messages(reader, decode_command)]
     writer.close()
     assert got[0] == Stats() and isinstance(got[1], ProtocolError) and got[2] == Shutdown()
-
-
-def test_link_ends_quietly_when_the_other_end_is_reset() -> None:
-    ours, theirs = socket.socketpair()
-    link: Link[AnyCommand] = Link(ours, decode_command)
-    theirs.close()
-    assert list(link.receive()) == []
-    with pytest.raises(OSError):
-        link.send(Stats())
-    ours.close()

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_chat.engine.protocol import Generate, Sampling, Turn, encode
+from spark_chat.engine.codec import encode
+from spark_chat.engine.protocol import Generate, Sampling, Turn
 from spark_chat.headless import prompt
 
 

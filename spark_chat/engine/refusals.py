@@ -1,0 +1,73 @@
+"""What somebody at the door of a running engine is told who can't have it, in sentences that name who has it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+
+from spark_chat import __version__
+from spark_chat.engine.configuration import Difference
+from spark_chat.engine.protocol import PROTOCOL, Attach, Failed, Person, ProtocolError, Standing
+
+OUT = "Close that one, or end the engine with `spark-chat stop --force`."
+SHOWN = 4
+
+
+def refused(standing: Standing, differs: Sequence[Difference], wish: Attach) -> Failed:
+    """`wish` can't be had: it `differs`, or wants an engine of its own."""
+    if wish.protocol != standing.protocol:
+        differs = [
+            Difference("the protocol of spark-chat's engine", str(standing.protocol), str(wish.protocol)),
+            *differs,
+        ]
+    if differs:
+        shown = "; ".join(str(one) for one in differs[:SHOWN])
+        why = f"{shown}{f'; and {len(differs) - SHOWN} more' if len(differs) > SHOWN else ''}."
+    else:
+        why = "An engine of its own was asked for, and the one that runs can't be ended under others."
+    facts = {
+        "refused": True,
+        "lingers": not standing.people,
+        "differs": [list(one) for one in differs],
+    }
+    return _failed(who_has_it(standing), why, facts)
+
+
+def in_use(standing: Standing) -> Failed:
+    """To one that wants to end it."""
+    return _failed(who_has_it(standing), "", {"refused": True, "lingers": False})
+
+
+def unreadable(problem: ProtocolError, at_the_door: bool) -> Failed:
+    """A frame made no sense: to somebody `at_the_door` it may be that one of us is of another version."""
+    why = f"The engine that runs is of spark-chat {__version__}, protocol {PROTOCOL}." if at_the_door else ""
+    remedy = "" if at_the_door else "The rest of the conversation is not affected."
+    return Failed(
+        code="protocol", what=str(problem), why=why, remedy=remedy, facts={"refused": True} if at_the_door else {},
+        time=time.monotonic(),
+    )  # fmt: skip
+
+
+def _failed(what: str, why: str, facts: dict[str, object]) -> Failed:
+    return Failed(code="held", what=what, why=why, remedy=OUT, facts=facts, time=time.monotonic())
+
+
+def who_has_it(standing: Standing) -> str:
+    """One sentence."""
+    engine = f"{standing.engine} with {os.path.basename(standing.model)}"  # noqa: PTH119  a name, not a path here
+    if not standing.people:
+        return f"{engine} runs (pid {standing.pid}, since {clock(standing.since)}), and nobody uses it."
+    return f"{engine} is used by {named(standing.people)}."
+
+
+def named(people: Sequence[Person]) -> str:
+    """spark-chat (pid 12, since 14:02) and ..."""
+    return " and ".join(f"{one.program or 'a program'} (pid {one.pid}, since {clock(one.since)})" for one in people)
+
+
+def clock(moment: float) -> str:
+    """Seconds of the epoch as a person's clock shows them; with the day where it is not today."""
+    then = time.localtime(moment)
+    today = time.strftime("%Y%m%d", then) == time.strftime("%Y%m%d")
+    return time.strftime("%H:%M" if today else "%d %b %H:%M", then)
