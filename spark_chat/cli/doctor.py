@@ -10,16 +10,22 @@ import click
 from spark_chat.cli.options import narrate, overridable, write
 
 if TYPE_CHECKING:
+    from spark_chat.headless.finding import Finding
     from spark_chat.settings.resolve import Resolved
 
 
 @click.command("doctor", short_help="Say what this machine has and lacks, and what to do.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.option("--fix", is_flag=True, help="Put right what can be put right safely, then look again.")
+@click.option(
+    "--report", is_flag=False, flag_value="", metavar="[FILE]",
+    help="Write a problem report to FILE: versions, machine, settings, logs; no prompts, answers, tokens or names.",
+)  # fmt: skip
 @overridable
-def command(resolved: Resolved, as_json: bool, fix: bool) -> int:
+def command(resolved: Resolved, as_json: bool, fix: bool, report: str | None) -> int:
     """Look at machine, GPU, Python, engines, model, memory, folders, settings and terminal. Nothing is fetched, and
-    without --fix nothing is written. --fix never deletes what is yours, ends no program, and needs no root.
+    without --fix and --report nothing is written. --fix never deletes what is yours, ends no program, and needs no
+    root.
 
     Exit code: 0 where no line is wrong, else 1.
     """
@@ -38,4 +44,32 @@ def command(resolved: Resolved, as_json: bool, fix: bool) -> int:
     else:
         for line in doctor.as_lines(findings):
             write(line)
+    if report is not None:
+        narrate(_reported(resolved, findings, report))
     return 1 if any(finding.level == "wrong" for finding in findings) else 0
+
+
+def _reported(resolved: Resolved, findings: list[Finding], named: str) -> str:
+    """Write the problem report. A sentence that says where it is."""
+    import time
+    from pathlib import Path
+
+    from spark_chat.chat.exporting import to_file
+    from spark_chat.headless import problem_report, redaction
+    from spark_chat.locations import NoHome, at_home, history_file
+    from spark_chat.machine import machine
+
+    path = at_home(named) if named else Path(f"spark-chat-report-{time.strftime('%Y%m%d-%H%M%S')}.md")
+    try:
+        said = problem_report.said(history_file())
+    except NoHome:
+        said = []
+    system = resolved.settings.sampling.system_prompt
+    text = problem_report.report(resolved, machine(), findings, redaction.known([*said, system]))
+    try:
+        to_file([text], path)
+    except FileExistsError:
+        raise click.ClickException(f"{path} is there already, and is left as it is. Name another file.") from None
+    except OSError as error:
+        raise click.ClickException(f"{path} could not be written: {error.strerror}. Name another file.") from None
+    return f"The report is {path.resolve()}. Read it through before you send it."
