@@ -3,6 +3,7 @@ screen. The others say where they are to be had."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_chat.driver.snapshot import Phase
@@ -137,6 +138,12 @@ class Deeds:
             return
         session.thinking = words[argument]
         self._say(f"The model {'reasons' if session.thinking else 'answers without reasoning'} from the next prompt.")
+
+    async def action_export(self, argument: str) -> None:
+        from spark_chat.chat.exporting import export
+
+        chat = self._chat
+        self._say(await export(chat.journal, chat.session.conversation.id, argument, Path.cwd()))
 
     async def action_log(self, argument: str) -> None:
         """The last lines of the engine's log, with these words in them."""

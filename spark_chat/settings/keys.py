@@ -22,6 +22,7 @@ ACTIONS: dict[str, str] = {
     "go": "ctrl+g",
     "fold": "ctrl+t",
     "copy": "ctrl+o",
+    "export": "",
     "clear_queue": "",
     "think": "",
     "check": "f6",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_chat.chat.choices import as_text
@@ -89,6 +90,16 @@ class Actions:
             self._app.say("There is nothing to copy yet.")
         else:
             self._app.copy_to_clipboard(text)
+
+    def action_export(self, argument: str) -> None:
+        self._app.run_worker(self._export(argument), name="export", group="export")
+
+    async def _export(self, argument: str) -> None:
+        from spark_chat.chat.exporting import export
+
+        app = self._app
+        if app.journal is not None:
+            app.say(await export(app.journal, app.session.conversation.id, argument, Path.cwd()))
 
     # ------------------------------------------------------------------ the engine
 

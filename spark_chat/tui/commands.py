@@ -36,6 +36,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("go", "Do what the panel above the prompt offers.", "go_on", ("ctrl+g",)),
     Command("fold", "Open the model's reasoning, or fold it.", "fold", ("ctrl+t",)),
     Command("copy", "Copy the last answer, or: all, code.", "copy", ("ctrl+o",), argument="[all|code]"),
+    Command(
+        "export",
+        "Write the conversation to a file that reads well (md) or has everything (json).",
+        "export",
+        argument="[md|json] [path]",
+    ),
     Command("stop", "Stop the answer; what came so far is kept.", "stop", ("escape",), ("abort",)),
     Command("clear-queue", "Drop the prompts that wait; they can be recalled with the up key.", "clear_queue"),
     Command("think", "Let the model reason before it answers, or not.", "think", argument="[on|off]"),

@@ -113,3 +113,17 @@ def test_files_are_for_this_user_and_nothing_is_written_over(tmp_path: Path) -> 
     with pytest.raises(OSError, match="no more"):
         exporting.to_file(broken(), tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("argument", "wanted"),
+    [
+        ("", ("md", "")),
+        ("json", ("json", "")),
+        ("md a b", ("md", "a b")),
+        ("x.json", ("json", "x.json")),
+        ("a b", ("md", "a b")),
+    ],
+)
+def test_what_the_command_wishes(argument: str, wanted: tuple[str, str]) -> None:
+    assert exporting.wish(argument) == wanted

@@ -9,6 +9,7 @@ import pytest
 
 from spark_chat.engine.protocol import Failed, Generate
 from spark_chat.history.journal import Journal
+from spark_chat.history.shelf import Shelf
 from tests.fakes import FakeModels, Script
 from tests.plain.sitting import sit
 
@@ -105,7 +106,9 @@ async def test_what_was_said_is_kept_and_can_be_gone_on_with(tmp_path: Path) -> 
     first.type("remember me\n")
     assert await first.end() == 0
     journal = Journal(history)
-    (listed,) = await journal.committed(journal.listed()) or []
+    page = await journal.committed(Shelf(journal).page(0, 5))
+    assert page is not None
+    (listed,) = page.rows
     assert listed.title == "remember me"
     kept = await journal.committed(journal.load(listed.conversation))
     assert kept is not None and [item.state for item in kept.messages] == ["done", "done"]
@@ -170,3 +173,19 @@ async def test_a_prompt_that_is_too_long_is_said_and_passed_over(tmp_path: Path)
     sitting.type("a short one\n")
     assert await sitting.end() == 1
     assert sitting.answers.startswith("one two")
+
+
+async def test_a_conversation_is_written_to_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    sitting = sit(tmp_path, history=tmp_path / "history.sqlite3")
+    sitting.type("/export\n")
+    await sitting.until("nothing in this conversation yet")
+    sitting.type("remember me\n")
+    await sitting.until("8 tok")
+    sitting.type("/export\n/export json talk.json\n/export talk.json\n/export md /nowhere/x.md\n")
+    await sitting.until("could not be written")
+    assert await sitting.end() == 0
+    assert f"Written to {tmp_path}/work/remember-me.md." in sitting.words and "is there already" in sitting.words
+    assert "one two three" in (tmp_path / "work" / "remember-me.md").read_text()
+    assert '"decode_tok_s"' in (tmp_path / "work" / "talk.json").read_text()

@@ -211,3 +211,16 @@ async def test_badges_and_composer_are_there_at_every_size(size: tuple[int, int]
         await chat.type("still here")
         assert "still here" in chat.screen_text().splitlines()[-1]
         assert all(len(line) <= size[0] for line in chat.screen_text().splitlines())
+
+
+async def test_a_conversation_is_written_to_a_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    async with sitting() as chat:
+        await chat.send("remember me")
+        chat.app.run_command("export", "json")
+        await chat.until(lambda: (home / "remember-me.json").exists(), "the file")
+        await chat.until(lambda: "remember-me.json" in chat.notice("said"), "the sentence")
+    async with sitting("ui.history=false") as chat:
+        await chat.send("forget me")
+        chat.app.run_command("export")
+        await chat.until(lambda: "Nothing is kept of this chat" in chat.notice("said"), "the sentence")
