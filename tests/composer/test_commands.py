@@ -60,7 +60,7 @@ def test_an_unknown_command_is_answered_with_the_nearest():
 def test_completion_offers_what_may_follow():
     assert [command.name for command in completions("/")] == [command.name for command in COMMANDS]
     assert [command.name for command in completions("/th")] == ["think", "theme"]
-    assert [command.name for command in completions("/ex")] == ["quit"]
+    assert [command.name for command in completions("/exi")] == ["quit"]
     assert completions("/think on") == completions("hello") == completions("/etc/h") == completions("") == []
 
 
