@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat.engine import chat_template, proofs, sglang_args, sglang_request, sglang_warm
+from spark_chat.engine.eviction import Eviction
 from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.protocol import (
     AnyEvent,
@@ -66,12 +67,15 @@ class SglangEngine:
                 remedy="Give a checkpoint's folder with --model, or a .gguf file for llama.cpp.",
             )  # fmt: skip
         report("start", None, "Importing SGLang")
-        listener = ProgressListener(report)
+        eviction = Eviction(folder, report) if command.options.get("evict") else None
+        listener = ProgressListener(eviction.report if eviction else report)
         try:
-            self._prepare(command, listener.path)
+            self._prepare(command, listener.address)
             self._engine = self._build(command, folder, report)
         finally:
             listener.close()
+            if eviction:
+                eviction.close()
         from spark_chat.sglang_plugin import counters
 
         self._counters = counters
@@ -143,6 +147,7 @@ class SglangEngine:
             "model_class": seen.get("model"),
             "head": head.get("dtype"),
             "memory": seen.get("memory", {}),
+            "compiled": seen.get("compiled", {}),
             "startup_time": infos.get("startup_time"),
             "draft_steps": "auto" if self._adaptive else self._steps,
             "sampling_defaults": self._defaults,

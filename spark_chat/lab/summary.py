@@ -20,7 +20,7 @@ NUMBERS = (
     "ttft_s", "prefill_tok_s", "tpot_ms", "decode_tok_s", "latency_s", "accept_length", "completion_tokens",
     "cached_tokens",
 )  # fmt: skip
-COMPILING = ("kernels", "graphs", "warm-up")
+COMPILING = ("kernels", "attention", "graphs", "warm-up")
 """Stages of a start in which kernels that are new here are compiled."""
 DRAFTS = "optimizations.mtp"
 

@@ -108,6 +108,10 @@ ENVIRONMENT = {
     "PYTHONUNBUFFERED": "1",
 }
 
+SPARK_ENVIRONMENT = {
+    "MAX_JOBS": "1",  # what still compiles beside a loaded model has one compiler; `prepare` may have more
+}
+
 
 def profile(settings: Settings, machine: Machine, model: ModelRef) -> Profile:
     """Arguments for this machine and this checkpoint, and which optimizations it leaves nothing to do."""
@@ -116,7 +120,8 @@ def profile(settings: Settings, machine: Machine, model: ModelRef) -> Profile:
     seed = (SEED_NOTE,) if settings.sampling.seed is not None and not given.get(SEED_HEEDED) else ()
     return Profile(
         args=arguments(lines(machine, found)),
-        environment={**ENVIRONMENT, **kernel_cache.environment()},
+        environment={**ENVIRONMENT, **(SPARK_ENVIRONMENT if machine.spark else {}), **kernel_cache.environment()},
+        options={"evict": True} if machine.spark else {},  # see engine/eviction.py
         unavailable=unavailable(found),
         linger_s=LINGER_S,
         notes=(*(f"{name}: {OPTIONS[name]}" for name in given if name in OPTIONS), *seed),

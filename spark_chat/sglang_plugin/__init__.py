@@ -11,6 +11,7 @@ from __future__ import annotations
 def register() -> None:
     """Called by SGLang without arguments. A version that was not tested gets no patch, and says so loudly."""
     from spark_chat.sglang_plugin import (
+        compiled,
         counters,
         fp8_head,
         humming_clamp,
@@ -27,6 +28,7 @@ def register() -> None:
         return
     refusal = version.refusal()
     if refusal is None:
-        for patch in (fp8_head, shared_head, humming_clamp, marlin_clamp, parallel_compile, counters, progress):
+        patches = (fp8_head, shared_head, humming_clamp, marlin_clamp, parallel_compile, counters, progress, compiled)
+        for patch in patches:
             patch.register()
     probe.register()

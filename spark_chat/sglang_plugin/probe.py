@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spark_chat.sglang_plugin import fp8_head, hooks, shared_head, switches, version
+from spark_chat.sglang_plugin import compiled, fp8_head, hooks, shared_head, switches, version
 
 TARGET = "sglang.srt.managers.scheduler.Scheduler.get_init_info"
 LIVE_TARGET = (
@@ -61,6 +61,7 @@ def report(scheduler: Any) -> dict[str, Any]:
         "draft": draft(scheduler, model),
         "graphs": dict((getattr(scheduler, "startup_time", None) or {}).get("cuda_graph", {})),
         "memory": memory(scheduler),
+        "compiled": compiled.report(),
     }
 
 

@@ -1,4 +1,4 @@
-"""The stages of a start, told as they happen to a unix datagram socket whose path is in the environment.
+"""The stages of a start, told as they happen to a unix datagram socket whose address is in the environment.
 
 Why: building an engine blocks for minutes, and SGLang 0.5.23 says nothing of it but lines on a log.
 A datagram is JSON: {"stage", "fraction" (0..1 or null), "text"}. Nobody listening is no error.
@@ -21,11 +21,18 @@ STAGES = {
     "init_tp_model_worker": ("weights", "Reading the weights"),
     "maybe_init_draft_worker": ("draft", "Loading the draft"),
     "init_memory_pools": ("memory", "Setting up the KV cache"),
-    "init_all_attention_backends": ("kernels", "Preparing attention kernels"),
+    "init_all_attention_backends": ("attention", "Preparing attention"),
     "init_all_cuda_graphs": ("graphs", "Capturing CUDA graphs; kernels that are new here compile first"),
 }
 SHARDS = "sglang.srt.model_loader.weight_utils.buffered_multi_thread_safetensors_weights_iterator"
 INTERVAL_S = 0.2
+
+_stage = "start"
+
+
+def current() -> str:
+    """The stage that this process is in."""
+    return _stage
 
 
 def register() -> None:
@@ -38,6 +45,8 @@ def register() -> None:
 
 def _teller(stage: str, text: str) -> Any:
     def tell_stage(*_args: Any, **_kwargs: Any) -> None:
+        global _stage
+        _stage = stage
         tell(stage, None, text)
 
     return tell_stage
@@ -45,16 +54,21 @@ def _teller(stage: str, text: str) -> Any:
 
 def tell(stage: str, fraction: float | None, text: str) -> None:
     """Send one datagram; dropped where nobody listens."""
-    path = switches.progress()
-    if not path:
+    address = switches.progress()
+    if not address:
         return
     message = json.dumps({"stage": stage, "fraction": fraction, "text": text}).encode()
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.setblocking(False)
-            sender.sendto(message, path)
+            sender.sendto(message, _written(address))
     except OSError:
         pass
+
+
+def _written(address: str) -> str:
+    """An address that begins with @ lies in no folder: the kernel writes a zero byte there."""
+    return "\0" + address[1:] if address.startswith("@") else address
 
 
 def _shards(original: Any, files: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:

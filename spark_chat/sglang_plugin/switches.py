@@ -8,7 +8,7 @@
 | SPARK_CHAT_PROBE | 1, 0 | the scheduler reports what is active, in its init info and /server_info | as the first |
 | SPARK_CHAT_COUNTERS | 1, 0 | verify steps and accepted drafts of every streamed chunk are kept (worker process) | 0 |
 | SPARK_CHAT_COMPILE_THREADS | a number | Triton compiles the candidates of a kernel's tuning that many at a time | 0 |
-| SPARK_CHAT_PROGRESS | a path | unix datagram socket that the stages of a start are sent to | off |
+| SPARK_CHAT_PROGRESS | a path, or @name | unix datagram socket that the stages of a start are sent to | off |
 
 The app's worker sets every one of them itself, whatever the shell held. Whoever starts SGLang by hand needs the
 first one only: `SGLANG_ENABLE_FP8_LM_HEAD=1 python -m sglang.launch_server ...`.
@@ -61,7 +61,7 @@ def compile_threads() -> int:
 
 
 def progress() -> str:
-    """Path of the socket, or "" for none."""
+    """Address of the socket, or "" for none."""
     return os.environ.get(PROGRESS, "")
 
 
