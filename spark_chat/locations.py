@@ -107,6 +107,16 @@ def logs() -> Path:
     return state() / "logs"
 
 
+def own_prompts(kind: str) -> Path:
+    """The person's saved prompts; of kind "system" those said to the model before a conversation."""
+    return config() / ("system-prompts" if kind == "system" else "prompts")
+
+
+def shipped_prompts(kind: str) -> Path:
+    """Ours, of the same two kinds."""
+    return Path(__file__).parent / "prompts" / "shipped" / ("system-prompts" if kind == "system" else "prompts")
+
+
 def own_themes() -> Path:
     return config() / "themes"
 
