@@ -101,6 +101,20 @@ class Actions:
         if app.journal is not None:
             app.say(await export(app.journal, app.session.conversation.id, argument, Path.cwd()))
 
+    # ------------------------------------------------------------------ writing
+
+    def action_prompt(self, argument: str) -> None:
+        self._app.writing.insert(argument)
+
+    def action_save_prompt(self, argument: str) -> None:
+        self._app.writing.save(argument)
+
+    def action_attach(self, argument: str) -> None:
+        self._app.writing.attach(argument)
+
+    def _accept_attach(self) -> None:
+        self._app.writing.accept()
+
     # ------------------------------------------------------------------ the engine
 
     def action_restart(self) -> None:

@@ -26,6 +26,7 @@ from spark_chat.tui.terminal import end_on_signals
 from spark_chat.tui.themes import Themes
 from spark_chat.tui.themes import load as load_themes
 from spark_chat.tui.themes import one as one_theme
+from spark_chat.tui.writing import Writing
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -91,6 +92,7 @@ class SparkApp(CopyingApp[int]):
         self.opening = Opening(self)
         self.actions = Actions(self)
         self.diary = diary("chat")
+        self.writing = Writing(self)
         self.room: EngineRoom | None = None
         self.set_keymap(keymap.use(resolved.settings))
         self.journal: Journal | None = None

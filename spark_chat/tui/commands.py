@@ -21,6 +21,8 @@ class Command:
     keys: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     argument: str = ""
+    body: bool = False
+    """Whether the lines below it belong to it: they follow the argument, after a newline."""
 
     @property
     def usage(self) -> str:
@@ -45,6 +47,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("stop", "Stop the answer; what came so far is kept.", "stop", ("escape",), ("abort",)),
     Command("clear-queue", "Drop the prompts that wait; they can be recalled with the up key.", "clear_queue"),
     Command("think", "Let the model reason before it answers, or not.", "think", argument="[on|off]"),
+    Command("prompt", "Put a saved prompt here; tab goes through its places.", "prompt", argument="[name]"),
+    Command("save-prompt", "Save the lines below it, or the last prompt.", "save_prompt", argument="[name]", body=True),
+    Command("attach", "Attach a text file; so does @ and a part of its name.", "attach", argument="[path]"),
     Command(
         "check",
         "Run a prompt several times and see what it costs; it stays out of the conversation.",
@@ -107,7 +112,12 @@ def parse(text: str) -> Given | Unknown | None:
         return Given(leave)
     shape = _SHAPE.fullmatch(line)
     if shape is None:
-        return None
+        first, _, body = text.partition("\n")
+        shape = _SHAPE.fullmatch(first.rstrip())
+        command = find(shape[1]) if shape else None
+        if shape is None or command is None or not command.body:
+            return None
+        return Given(command, f"{(shape[2] or '').strip()}\n{body}")
     command = find(shape[1])
     return Given(command, (shape[2] or "").strip()) if command else Unknown(shape[1])
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GO_ON, RESTART, DISMISS, SETTINGS = "go", "restart", "esc", "settings"
 """Actions, shown as the person's keys for them; and a key that stays."""
 LOG_LINES = 8
-ORDER = ("said", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
+ORDER = ("said", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
 """Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""
 
 
@@ -102,6 +102,13 @@ def problems_notice(problems: Sequence[str]) -> Notice:
     """What is wrong with the settings. What could not be read has its default, or stays as it was."""
     title = "A setting could not be read." if len(problems) == 1 else f"{len(problems)} settings could not be read."
     return Notice("problems", title, tuple(problems), ((SETTINGS, "settings"), (DISMISS, "close")), tone="warn")
+
+
+def attach_notice(names: Sequence[str]) -> Notice:
+    """A paste that is the path of a file, or of several: they can be attached in its place."""
+    title = f"Attach {names[0]}?" if len(names) == 1 else f"Attach these {len(names)} files?"
+    body = ("Its text goes along with the prompt.",) if len(names) == 1 else (", ".join(names),)
+    return Notice("attach", title, body, ((GO_ON, "attach"), (DISMISS, "leave the path")), accept="attach")
 
 
 def said(sentence: str) -> Notice:

@@ -1,4 +1,4 @@
-"""The command palette's entries: the table of commands, and the themes."""
+"""The command palette's entries: the table of commands, and the saved prompts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,19 @@ class CommandTable(Provider):
             found.append((command.name, f"/{command.name}{keys}", command.help))
         return found
 
+    async def startup(self) -> None:
+        self._library = await cast("SparkApp", self.app).writing.library()
+
+    def _saved(self) -> list[tuple[str, str, str, str]]:
+        """Command, argument, title and help of each saved prompt."""
+        prompts = [("prompt", item) for item in self._library.prompts.values()]
+        return [(kind, item.name, f"/{kind} {item.name}", item.about) for kind, item in prompts]
+
     async def discover(self) -> Hits:
         for name, title, help in self._entries():
             yield DiscoveryHit(title, partial(self._run, name), help=help)
+        for name, argument, title, help in self._saved():
+            yield DiscoveryHit(title, partial(self._run, name, argument), help=help)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
@@ -34,6 +44,10 @@ class CommandTable(Provider):
             score = max(matcher.match(title), matcher.match(help))
             if score > 0:
                 yield Hit(score, matcher.highlight(title), partial(self._run, name), help=help)
+        for name, argument, title, help in self._saved():
+            score = max(matcher.match(title), matcher.match(help))
+            if score > 0:
+                yield Hit(score, matcher.highlight(title), partial(self._run, name, argument), help=help)
 
-    def _run(self, name: str) -> None:
-        cast("SparkApp", self.app).run_command(name)
+    def _run(self, name: str, argument: str = "") -> None:
+        cast("SparkApp", self.app).run_command(name, argument)

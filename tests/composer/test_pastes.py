@@ -67,8 +67,8 @@ def test_what_is_composed_is_what_was_admitted(texts):
 def test_the_line_shown_is_as_long_as_the_line_kept(texts):
     held = Chips()
     line = "".join(held.mark(text) for text in texts).replace("\n", " ")
-    assert len(chips.shown(line)) == len(line)
-    assert pastes.is_plain(chips.shown(line)) and len(chips.spans(line)) == len(texts)
+    assert len(held.shown(line)) == len(line)
+    assert pastes.is_plain(held.shown(line)) and len(chips.spans(line)) == len(texts)
 
 
 def test_texts_no_document_holds_are_forgotten():

@@ -6,17 +6,22 @@ nothing else. Escape, ctrl+c and ctrl+d that mean nothing here go on to the scre
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TypeAlias
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
 from spark_chat.tui import commands
-from spark_chat.tui.composer import chips, pastes
+from spark_chat.tui.composer import chips, messages, pastes
+from spark_chat.tui.composer.attaching import Attaching
+from spark_chat.tui.composer.completing import Completing
 from spark_chat.tui.composer.completion import Completion
 from spark_chat.tui.composer.earlier import Earlier
+from spark_chat.tui.composer.filling import Filling
 from spark_chat.tui.composer.hint import Hint
 from spark_chat.tui.composer.preview import Preview
 from spark_chat.tui.composer.prompt import Prompt
@@ -37,48 +42,12 @@ class Composer(Vertical):
     Composer #mark { width: 2; color: $text-muted; }
     """
 
-    class Submitted(Message):
-        """`text` is to be sent, byte for byte; never empty or blank."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    class CommandGiven(Message):
-        """`name` is that of a `commands.COMMANDS` entry; the prompt is empty again."""
-
-        def __init__(self, name: str, argument: str) -> None:
-            super().__init__()
-            self.name = name
-            self.argument = argument
-
-    class Refused(Message):
-        """Nothing was sent and the prompt is as it was; `sentence` says why."""
-
-        def __init__(self, sentence: str) -> None:
-            super().__init__()
-            self.sentence = sentence
-
-    class EarlierChosen(Message):
-        """The kept conversation `id` is to be opened."""
-
-        def __init__(self, id: str) -> None:
-            super().__init__()
-            self.id = id
-
-    class DraftChanged(Message):
-        """What would be sent now; told once for the changes of `DRAFT_AFTER_S`."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
-    class CopyWanted(Message):
-        """`text` is to go to the clipboard."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
+    Submitted: TypeAlias = messages.Submitted
+    CommandGiven: TypeAlias = messages.CommandGiven
+    Refused: TypeAlias = messages.Refused
+    EarlierChosen: TypeAlias = messages.EarlierChosen
+    DraftChanged: TypeAlias = messages.DraftChanged
+    CopyWanted: TypeAlias = messages.CopyWanted
 
     def __init__(
         self, *, placeholder: str = "write here; paste anything", blink: bool = True, id: str | None = None
@@ -92,6 +61,8 @@ class Composer(Vertical):
         self._telling: Timer | None = None
         self._told = ""
         self._pasted = False
+        self.attaching = Attaching(self, self._chips)
+        self.completing = Completing(self, self.attaching)
 
     def compose(self) -> ComposeResult:
         yield Preview()
@@ -109,6 +80,11 @@ class Composer(Vertical):
     @property
     def prompt(self) -> Prompt:
         return self.query_one(Prompt)
+
+    @cached_property
+    def filling(self) -> Filling:
+        """The places of a saved prompt that are filled in here."""
+        return Filling(self.prompt)
 
     @property
     def text(self) -> str:
@@ -188,18 +164,33 @@ class Composer(Vertical):
             if not document:
                 self.open_earlier()
             return
-        meant = None if chips.has_chip(document) else commands.parse(document)
+        meant = self._meant(document)
         if isinstance(meant, commands.Unknown):
             self.post_message(self.Refused(meant.sentence))
             return
+        if meant is None and (why_not := self._why_not()):
+            self.post_message(self.Refused(why_not))
+            return
         text = self.take(remember=meant is None)
-        self.query_one(Completion).follow("")
+        self.query_one(Completion).follow("", ())
         self.earlier.close()
         if meant is None:
             self.post_message(self.Submitted(text))
         else:
             self.flush_draft()  # else the command itself would come back as what was being written
             self.post_message(self.CommandGiven(meant.command.name, meant.argument))
+
+    def _meant(self, document: str) -> commands.Given | commands.Unknown | None:
+        """The command that is given; a chip stands for text, and never for a part of one."""
+        first = document.partition("\n")[0]
+        return None if chips.has_chip(first) else commands.parse(self._chips.compose(document))
+
+    def _why_not(self) -> str:
+        """Why what is written is better not sent yet; the second time it is."""
+        if self.filling.active and (missing := self.filling.missing()):
+            names = ", ".join(f"{{{{{name}}}}}" for name in missing)
+            return f"{names} is still to be written (tab goes on). Enter again sends it as it stands."
+        return self.attaching.moved(self.prompt.text)
 
     def _show_other(self, step: int) -> None:
         if self.query_one(Completion).is_open:
@@ -224,7 +215,9 @@ class Composer(Vertical):
         event.stop()
         typed = self.prompt.text
         self._pasted = False
-        self.query_one(Completion).follow(typed)
+        self.completing.follow(typed)
+        if not typed:
+            self.filling.clear()
         self._hint()
         preview = self.query_one(Preview)
         if preview.chip is not None and preview.chip not in typed:
@@ -233,11 +226,12 @@ class Composer(Vertical):
             after = LARGE_DRAFT_AFTER_S if len(self._told) > 1_000_000 else DRAFT_AFTER_S
             self._telling = self.set_timer(after, self.flush_draft)
 
-    @on(Prompt.LinesPasted)
-    def _lines_pasted(self, event: Prompt.LinesPasted) -> None:
+    @on(Prompt.Pasted)
+    def _after_paste(self, event: Prompt.Pasted) -> None:
         event.stop()
-        self._pasted = True
+        self._pasted = event.text.endswith("\n")
         self._hint()
+        self.attaching.look_at_paste(event.text)
 
     @on(Prompt.CopyWanted)
     def _copy(self, event: Prompt.CopyWanted) -> None:
@@ -262,7 +256,7 @@ class Composer(Vertical):
         if preview.chip == event.chip:
             self._close_preview()
         else:
-            preview.open(event.chip, self._chips.text(event.chip))
+            preview.open(event.chip, self._chips.text(event.chip), self._chips.title(event.chip))
 
     @on(Preview.Closed)
     def _leave_preview(self, event: Preview.Closed) -> None:
@@ -281,9 +275,10 @@ class Composer(Vertical):
 
     def on_key(self, event: events.Key) -> None:
         completion, preview = self.query_one(Completion), self.query_one(Preview)
-        if event.key == "tab" and (command := completion.chosen) is not None:
-            self.prompt.put(f"/{command.name}{' ' if command.argument else ''}")
-            completion.dismiss(self.prompt.text)
+        if event.key == "tab" and completion.chosen is not None:
+            self.completing.take(completion.chosen)
+        elif event.key in ("tab", "shift+tab") and self.filling.active and self.filling.step(event.key == "tab"):
+            self._hint()
         elif event.key == "escape" and completion.is_open:
             completion.dismiss(self.prompt.text)
         elif event.key == "escape" and self.earlier.is_open:
@@ -305,4 +300,4 @@ class Composer(Vertical):
         self._hint()
 
     def _hint(self) -> None:
-        self.query_one(Hint).show(empty=self.is_empty, pasted=self._pasted)
+        self.query_one(Hint).show(empty=self.is_empty, pasted=self._pasted, slots=self.filling.active)

@@ -7,12 +7,12 @@ from typing import ClassVar
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from spark_chat.tui.composer import chips
 from spark_chat.tui.plain import cleaned
 
 LONGEST_LINE = 2_000
@@ -39,11 +39,11 @@ class Preview(ScrollView):
         self._lines: list[str] = []
         self.chip: str | None = None
 
-    def open(self, chip: str, text: str) -> None:
+    def open(self, chip: str, text: str, title: str) -> None:
         self.chip = chip
         self._lines = text.split("\n")
         width = min(LONGEST_LINE, max(map(len, self._lines)))
-        self.border_title = chips.label(text).strip()
+        self.border_title = Content(title)
         self.border_subtitle = "up, down, pages scroll · esc closes"
         self.virtual_size = Size(width, len(self._lines))
         self.display = True

@@ -62,8 +62,12 @@ class Prompt(TextArea):
     class PasteWanted(Message):
         """ctrl+v: the terminal sent the key, not the paste."""
 
-    class LinesPasted(Message):
-        """A paste came that ends with a line end. Comes behind the change that it made."""
+    class Pasted(Message):
+        """`text` was pasted. Comes behind the change that it made."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     class Used(Message):
         """A key or a paste came here, whatever it did. Comes in its place among the keys that go on to the screen."""
@@ -91,6 +95,29 @@ class Prompt(TextArea):
         if text:
             self.replace(self._held.admit(text), *self.selection, maintain_selection_offset=False)
             self.scroll_cursor_visible()
+
+    def put_in(self, document: str, start: Location, end: Location) -> None:
+        """Puts what is known to be fit for the document in place of what stands there; it can be undone."""
+        self.replace(document, start, end, maintain_selection_offset=False)
+        self.scroll_cursor_visible()
+
+    @property
+    def end(self) -> Location:
+        """Where the document ends."""
+        return self.document.end
+
+    def index_of(self, location: Location) -> int:
+        """Characters of the document before `location`."""
+        row, column = location
+        return sum(len(line) + 1 for line in self.document.lines[:row]) + column
+
+    def location_of(self, index: int) -> Location:
+        """Where the character number `index` of the document stands."""
+        for row, line in enumerate(self.document.lines):
+            if index <= len(line):
+                return row, index
+            index -= len(line) + 1
+        return self.document.end
 
     def chip_near_cursor(self) -> str | None:
         """The chip the cursor stands at, else the last before it, else the first."""
@@ -136,8 +163,7 @@ class Prompt(TextArea):
         self.post_message(self.Used())
         text = pastes.received(event.text)
         self.admit(text)
-        if text.endswith("\n"):
-            self.post_message(self.LinesPasted())
+        self.post_message(self.Pasted(text))
 
     def action_recall(self, step: int) -> None:
         self._recall(step)
@@ -220,7 +246,7 @@ class Prompt(TextArea):
 
     def get_line(self, line_index: int) -> Text:
         line = self.document.get_line(line_index)
-        text = Text(chips.shown(line), end="", no_wrap=True)
+        text = Text(self._held.shown(line), end="", no_wrap=True)
         for span in chips.spans(line):
             text.stylize("reverse", span.start, span.end)
         return text

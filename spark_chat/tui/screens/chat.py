@@ -13,6 +13,7 @@ from textual.screen import Screen
 from spark_chat.settings.keys import ACTIONS
 from spark_chat.tui import commands, keymap
 from spark_chat.tui.composer import Composer
+from spark_chat.tui.composer.attaching import PathsDropped
 from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, HINT_WRITTEN, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
@@ -81,7 +82,9 @@ class ChatScreen(Screen[None]):
         yield Transcript(follow=self.spark.resolved.settings.ui.follow)
         yield NoticePanel(plain=self.spark.accessible)
         yield Meters()
-        yield Composer(blink=not self.spark.accessible)
+        composer = Composer(blink=not self.spark.accessible)
+        composer.completing.arguments = self.spark.writing.arguments
+        yield composer
 
     @property
     def spark(self) -> SparkApp:
@@ -166,6 +169,7 @@ class ChatScreen(Screen[None]):
         self.view.take_down("said")
         self.spark.session.send(event.text)
         self.spark.opening.begun()
+        self.spark.writing.changed()
 
     @on(Composer.CommandGiven)
     def _command(self, event: Composer.CommandGiven) -> None:
@@ -183,9 +187,14 @@ class ChatScreen(Screen[None]):
     def _copy(self, event: Composer.CopyWanted) -> None:
         self.spark.copy_to_clipboard(event.text)
 
+    @on(PathsDropped)
+    def _dropped(self, event: PathsDropped) -> None:
+        self.spark.writing.offer(event)
+
     @on(Composer.DraftChanged)
     def _draft(self, event: Composer.DraftChanged) -> None:
         self.spark.opening.keep_draft(event.text)
+        self.spark.writing.changed()
 
     # ------------------------------------------------------------------ badges
 

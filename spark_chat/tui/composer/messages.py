@@ -1,0 +1,54 @@
+"""What the composer tells: what the person means, and what became of what is written."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+
+class Submitted(Message, namespace="composer"):
+    """`text` is to be sent, byte for byte; never empty or blank."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class CommandGiven(Message, namespace="composer"):
+    """`name` is that of a `commands.COMMANDS` entry; the prompt is empty again."""
+
+    def __init__(self, name: str, argument: str) -> None:
+        super().__init__()
+        self.name = name
+        self.argument = argument
+
+
+class Refused(Message, namespace="composer"):
+    """Nothing was sent and the prompt is as it was; `sentence` says why."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__()
+        self.sentence = sentence
+
+
+class EarlierChosen(Message, namespace="composer"):
+    """The kept conversation `id` is to be opened."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__()
+        self.id = id
+
+
+class DraftChanged(Message, namespace="composer"):
+    """What would be sent now; told once for the changes of `DRAFT_AFTER_S`."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class CopyWanted(Message, namespace="composer"):
+    """`text` is to go to the clipboard."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
