@@ -1,15 +1,24 @@
-"""The man page, made from the commands themselves: click's for the shell, the chat's own table for what is typed
-into it."""
+"""The man page, made from what the app itself runs on: click's commands for the shell, the chat's table of commands,
+its keys, badges and numbers as its help has them, and the settings' schema. `python packaging/deb/manpage.py` prints
+it."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the app of this checkout
+
 from spark_chat import __version__
+
+PLAIN_SIGNS = {"●": r"\[bu]", "✗": "x", "…": "...", "■": "#", "▸": ">", "▾": "v"}
+"""Marks of the screen that a terminal without Unicode has no sign for."""
 
 
 def page() -> str:
@@ -36,7 +45,8 @@ def page() -> str:
         command = main.get_command(context, name)
         assert command is not None
         lines += _command(command, name, context)
-    lines += [".SH IN THE CHAT", *_typed(), ".SH FILES", *_files(), ".SH ENVIRONMENT", *_variables()]
+    lines += [*_of_the_chat(), *_plain(), ".SH SETTINGS", *_settings()]
+    lines += [".SH FILES", *_files(), ".SH ENVIRONMENT", *_variables()]
     lines += [".SH EXIT STATUS", _text("0 fine; 1 something failed; 2 bad input; 130 ctrl+c.")]
     return "\n".join(lines) + "\n"
 
@@ -65,19 +75,42 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
             yield from (".TP", f".B {_text(record[0])}", _text(" ".join(record[1].split())))
 
 
-def _typed() -> Iterator[str]:
-    from spark_chat.tui.commands import COMMANDS
+def _of_the_chat() -> Iterator[str]:
+    """The parts of the chat's own help."""
+    from spark_chat.tui.screens.help import help_rows
 
-    for command in COMMANDS:
-        keys = f" ({', '.join(command.keys)})" if command.keys else ""
-        yield from (".TP", f".B {_text(command.usage + keys)}", _text(command.help))
+    titles = {"Keys": "KEYS", "Commands": "IN THE CHAT", "Badges and marks": "BADGES AND MARKS", "Numbers": "NUMBERS"}
+    for title, rows in help_rows():
+        yield f".SH {titles.get(title, title.upper())}"
+        yield from _rows(rows)
+
+
+def _plain() -> Iterator[str]:
+    from spark_chat.cli.help import PLAIN
+
+    yield ".SH PLAIN CHAT"
+    for paragraph in PLAIN.split("\n\n"):
+        yield from (_text(paragraph), ".PP")
+
+
+def _settings() -> Iterator[str]:
+    from spark_chat.cli.help import settings_rows
+
+    yield _text("In settings.toml, by section; `spark-chat settings` shows and changes them.")
+    yield from _rows(settings_rows())
+
+
+def _rows(rows: list[tuple[str, str]]) -> Iterator[str]:
+    for name, text in rows:
+        yield from (".TP", f".B {_text(name)}", _text(text))
 
 
 def _files() -> Iterator[str]:
     for path, text in (
         ("~/.config/spark-chat/settings.toml", "The settings, each with its meaning as a comment."),
         ("~/.local/share/spark-chat/history.sqlite3", "Conversations."),
-        ("~/.local/state/spark-chat/", "Logs, and the last configuration that ran."),
+        ("~/.local/state/spark-chat/logs/", "The engine's logs, one a start, and the app's."),
+        ("~/.local/state/spark-chat/state.toml", "The last configuration that ran."),
         ("~/.cache/spark-chat/", "Models and compiled kernels: all of it can be fetched or built again."),
     ):
         yield from (".TP", f".I {_text(path)}", _text(text))
@@ -89,6 +122,11 @@ def _variables() -> Iterator[str]:
         ("SPARK_CHAT__SECTION__KEY", "Overrides one setting: SPARK_CHAT__OPTIMIZATIONS__MTP=0."),
         ("HF_HOME, HF_ENDPOINT, HF_TOKEN", "Hugging Face's cache, a mirror, a token; used by pull."),
         ("NO_COLOR", "Greys only."),
+        (
+            "TEXTUAL_COLOR_SYSTEM, TEXTUAL_FPS, TEXTUAL_ANIMATIONS, ...",
+            "Textual's own; one that it would fall over is refused in a sentence.",
+        ),
+        ("VISUAL, EDITOR", "The editor that `spark-chat settings edit` opens."),
     ):
         yield from (".TP", f".B {_text(name)}", _text(text))
 
@@ -96,5 +134,11 @@ def _variables() -> Iterator[str]:
 def _text(text: str) -> str:
     r"""As man's language has it: a leading dot or quote is no request, and a hyphen is one that can be copied."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
+    for sign, plain in PLAIN_SIGNS.items():
+        escaped = escaped.replace(sign, plain)
     escaped = re.sub(r"[^\x20-\x7e]", lambda sign: rf"\[u{ord(sign[0]):04X}]", escaped)
     return r"\&" + escaped if escaped[:1] in (".", "'") else escaped
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

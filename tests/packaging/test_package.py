@@ -50,6 +50,20 @@ def test_the_man_page_has_every_command_and_option() -> None:
     assert all(ord(sign) < 128 for sign in page)
 
 
+def test_the_man_page_says_what_the_help_and_the_schema_say() -> None:
+    import manpage
+
+    from spark_chat.tui.screens.help import help_rows
+
+    page = manpage.page()
+    for _, lines in help_rows():
+        assert all(manpage._text(text) in page for _, text in lines)
+    for row in rows():
+        assert f".B {manpage._text(row.key)}\n{manpage._text(row.doc)}" in page
+    printed = subprocess.run([sys.executable, ROOT / "packaging" / "deb" / "manpage.py"], capture_output=True, cwd="/")
+    assert printed.stdout.decode() == page
+
+
 @pytest.mark.skipif(shutil.which("man") is None, reason="there is no man here")
 def test_man_has_nothing_to_complain_of(tmp_path: Path) -> None:
     import manpage
