@@ -25,6 +25,8 @@ class Palette:
     styles: Mapping[str, Style] = field(default_factory=dict)
     code_bar: str = "  "
     """What a line of code starts with: something visible where code has no background of its own."""
+    plain: bool = False
+    """In accessible mode: no lines and no boxes are drawn, and a table is read row by row."""
     _inline: dict[tuple[str, int], Style] = field(default_factory=dict, repr=False)
 
     def style(self, role: str) -> Style:

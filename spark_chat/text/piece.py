@@ -68,7 +68,13 @@ class Rule:
 
     def rows(self, width: int, palette: Palette) -> list[Row]:
         room = max(1, min(width - self.lead.width, 40))
-        return lay([("─" * room, 0)], width, lambda bits: palette.style("rule"), self.lead, palette.style)
+        return lay(
+            [(("-" if palette.plain else "─") * room, 0)],
+            width,
+            lambda bits: palette.style("rule"),
+            self.lead,
+            palette.style,
+        )
 
 
 class Plain:

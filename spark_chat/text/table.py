@@ -79,6 +79,8 @@ class TableRows:
     def rows(self, width: int, palette: Palette) -> list[Row]:
         lead = self.lead.fitting(width)
         widths = self.shape.widths(max(1, width - lead.width))
+        if palette.plain:
+            return self._read_out(width, palette)
         if widths is None:
             return self._stacked(width, palette)
         rows: list[Row] = []
@@ -123,6 +125,22 @@ class TableRows:
             rows.append(self._row(segments, lead, palette, first=self.head and not rows))
         return rows
 
+    def _read_out(self, width: int, palette: Palette) -> list[Row]:
+        """In reading order: the names of the columns, then for each row its cells, each with its column's name."""
+        if self.head:
+            runs: list[Run] = [("Table: ", 0), *_joined([self.shape.runs(name) for name in self.names], ", ")]
+            return lay(runs, width, lambda bits: palette.inline("table-head", bits), self.lead, palette.style)
+        rows: list[Row] = []
+        for cells in self.cells:
+            named = []
+            for index, cell in enumerate(cells):
+                name = self.shape.runs(self.names[index]) if index < len(self.names) else []
+                named.append([*name, *([(": ", 0)] if name else []), *self.shape.runs(cell)])
+            rows += lay(
+                _joined(named, "; "), width, lambda bits: palette.inline("text", bits), self.lead, palette.style
+            )
+        return rows
+
     def _stacked(self, width: int, palette: Palette) -> list[Row]:
         if self.head:
             runs: list[Run] = [(" · ".join(self.names), STRONG)]
@@ -136,3 +154,8 @@ class TableRows:
                     self.shape.runs(cell), width, lambda bits: palette.inline("text", bits), lead, palette.style
                 )
         return rows
+
+
+def _joined(parts: list[list[Run]], separator: str) -> list[Run]:
+    """Runs one after the other."""
+    return [run for index, part in enumerate(parts) for run in ([(separator, 0)] if index else []) + part]

@@ -87,7 +87,10 @@ class SparkApp(CopyingApp[int]):
         self.resolved, self.clock, self._engine = resolved, clock, engine
         self.accessible = resolved.settings.ui.accessible
         self.choices = Choices(resolved)
-        self.chat = ChatScreen()
+        if self.accessible:
+            self.add_class("-accessible")
+            self.animation_level = "none"
+        self.chat = ChatScreen(quiet=self.accessible)
         self.session = Session(self.chat.view, resolved.settings, clock)
         self.opening = Opening(self)
         self.actions = Actions(self)

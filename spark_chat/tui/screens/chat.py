@@ -61,6 +61,12 @@ SCROLLING: list[BindingType] = [
 """The transcript never has the focus: its keys work from wherever one is."""
 
 
+def _quiet(screen: ChatScreen) -> ChatView:
+    from spark_chat.tui.screens.quiet_view import QuietView
+
+    return QuietView(screen)
+
+
 class ChatScreen(Screen[None]):
     """One conversation."""
 
@@ -69,10 +75,11 @@ class ChatScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [*command_bindings(), *SCROLLING]
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool = False) -> None:
+        """`quiet`: in accessible mode."""
         super().__init__()
         self._quitting = Quitting()
-        self.view = ChatView(self)
+        self.view = _quiet(self) if quiet else ChatView(self)
 
     def compose(self) -> ComposeResult:
         # What the breakpoints will say, before the widgets are there: else all of them are styled twice at the start.

@@ -91,9 +91,7 @@ class ChatView:
         if self._reading is not None:
             self._end_reading(exchange)
         self._transcript.append(exchange.id, text, reasoning, thought_note(numbers))
-        if self._screen.spark.accessible:
-            self._gauges.numbers = numbers
-        elif self._gauges.piece(numbers, self._screen.spark.clock()):
+        if self._gauges.piece(numbers, self._screen.spark.clock()):
             if self._chart is not None:
                 self._chart.add(numbers.live_tok_s, numbers.live_accept_length)
             self._show_meters()
@@ -127,8 +125,7 @@ class ChatView:
         """Say how long the prompt has been read, from `since` (seconds), and how far the reading is where that is
         known."""
         seconds = int(self._screen.spark.clock() - since)
-        status = "reading the prompt" if self._screen.spark.accessible else f"reading the prompt · {seconds} s"
-        self._transcript.set_status(exchange.id, status + reading_note(exchange))
+        self._transcript.set_status(exchange.id, f"reading the prompt · {seconds} s{reading_note(exchange)}")
 
     def _end_reading(self, exchange: Exchange) -> None:
         if self._reading is not None:

@@ -52,10 +52,25 @@ def draw(row: Row | None, gutter: list[Segment], width: int, number: int, palett
     """A strip of `width` cells. Its text has offsets from 0 on; the gutter's are negative."""
     plain = palette.style("text")
     body = [] if row is None else row.segments
+    if row is not None and row.lead and palette.plain:
+        body = _spoken(row)
     used = sum(part.cell_length for part in gutter) + (0 if row is None else row.width)
     fill = [Segment(" " * (width - used), plain)] if used < width else []
     strip = Strip([*gutter, *body, *fill], max(used, width))
     return strip.apply_offsets(-sum(len(part.text) for part in gutter), number).crop(0, width)
+
+
+_SPOKEN = str.maketrans({"▌": ">", "│": " ", "•": "*"})
+
+
+def _spoken(row: Row) -> list[Segment]:
+    """The row with its lead in signs that are read aloud or passed over, each as wide as before."""
+    left, segments = row.lead, []
+    for text, style, control in row.segments:
+        ours, rest = text[: max(0, left)], text[max(0, left) :]
+        left -= len(ours)
+        segments.append(Segment(ours.translate(_SPOKEN) + rest, style, control))
+    return segments
 
 
 def select(strip: Strip, row: Row | None, gutter: int, number: int, selection: Selection, style: Style) -> Strip:

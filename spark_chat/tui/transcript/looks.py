@@ -65,8 +65,8 @@ _INSIDE = (
 """Roles of text inside other text: they take its background."""
 
 
-def palette_of(widget: Widget) -> Palette:
-    """The palette of the theme in use."""
+def palette_of(widget: Widget, plain: bool = False) -> Palette:
+    """The palette of the theme in use. `plain`: in accessible mode."""
     styles = {"text": widget.rich_style}
     for role in ROLES:
         if role not in ("text", "selection"):
@@ -74,7 +74,7 @@ def palette_of(widget: Widget) -> Palette:
             styles[role] = _on_anything(style) if role in _INSIDE else style
     styles["selection"] = widget.screen.get_component_rich_style("screen--selection")
     told_apart = styles["code"].bgcolor != styles["text"].bgcolor
-    return Palette(styles, "  " if told_apart else "│ ")
+    return Palette(styles, "  " if told_apart or plain else "│ ", plain)
 
 
 def _on_anything(style: Style) -> Style:

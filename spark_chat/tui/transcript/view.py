@@ -279,7 +279,7 @@ class View(ScrollView, can_focus=False):
     def _palette(self) -> Palette:
         if self._palette_is_old:
             self._palette_is_old = False
-            new = palette_of(self)
+            new = palette_of(self, plain=self.app.has_class("-accessible"))
             if new.styles != self._document.palette.styles:
                 self._document.palette = new
         return self._document.palette

@@ -43,19 +43,19 @@ def bar(fraction: float, width: int) -> str:
 
 def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> Content:
     """The notice in `width` cells and at most `lines` lines: the title, then the keys, then as much else as there is
-    room for. `plain` draws no bar."""
+    room for. `plain` draws no bar, and says no figure that ticks."""
     mark = MARKS[notice.tone]
     title = Content.assemble((f"{mark} ", "bold"), (one_line(notice.title), "bold"))
-    if notice.fraction is not None:
-        meter = f"{notice.fraction:.0%}" if plain else bar(notice.fraction, 24 if width >= 70 else 10)
-        title = Content.assemble(title, "  ", (meter, "$text-accent"))
+    if notice.fraction is not None and not plain:
+        title = Content.assemble(title, "  ", (bar(notice.fraction, 24 if width >= 70 else 10), "$text-accent"))
     head = [title.truncate(width, ellipsis=True)] if lines == 1 else _wrapped(title, width)
     keys = _wrapped(_keys(notice.keys), width) if notice.keys else []
     middle: list[Content] = []
     for line in notice.body:
         middle += _wrapped(Content(f"  {one_line(line)}"), width)
     quoted = [
-        Content.assemble((f"  │ {one_line(line)}", "dim")).truncate(width, ellipsis=True) for line in notice.quoted
+        Content.assemble((f"  {'' if plain else '│ '}{one_line(line)}", "dim")).truncate(width, ellipsis=True)
+        for line in notice.quoted
     ]
     room = max(0, lines - len(head) - len(keys))
     body = middle[:room]
