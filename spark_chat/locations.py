@@ -107,6 +107,11 @@ def logs() -> Path:
     return state() / "logs"
 
 
+def drafts() -> Path:
+    """What is being written in an editor."""
+    return state() / "drafts"
+
+
 def own_prompts(kind: str) -> Path:
     """The person's saved prompts; of kind "system" those said to the model before a conversation."""
     return config() / ("system-prompts" if kind == "system" else "prompts")

@@ -27,6 +27,7 @@ ACTIONS: dict[str, str] = {
     "think": "",
     "prompt": "",
     "save_prompt": "",
+    "editor": "f4",
     "attach": "",
     "check": "f6",
     "compare": "f7",

@@ -109,6 +109,9 @@ class Actions:
     def action_save_prompt(self, argument: str) -> None:
         self._app.writing.save(argument)
 
+    def action_editor(self) -> None:
+        self._app.writing.edit()
+
     def action_attach(self, argument: str) -> None:
         self._app.writing.attach(argument)
 

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from spark_chat.chat.choices import Choices
 from spark_chat.chat.diary import diary
 from spark_chat.chat.session import Session
+from spark_chat.driver.snapshot import Piece
 from spark_chat.tui import keymap
 from spark_chat.tui.actions import Actions
 from spark_chat.tui.copying import CopyingApp
@@ -26,6 +27,7 @@ from spark_chat.tui.terminal import end_on_signals
 from spark_chat.tui.themes import Themes
 from spark_chat.tui.themes import load as load_themes
 from spark_chat.tui.themes import one as one_theme
+from spark_chat.tui.weighing import Weighing
 from spark_chat.tui.writing import Writing
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
     from spark_chat.chat.engine_room import Driving, EngineRoom
-    from spark_chat.driver.snapshot import Update
+    from spark_chat.driver.snapshot import Snapshot, Update
     from spark_chat.history.journal import Journal
     from spark_chat.lab.runner import Driving as Measured
     from spark_chat.lab.runner import StageKeeper
@@ -96,6 +98,7 @@ class SparkApp(CopyingApp[int]):
         self.actions = Actions(self)
         self.diary = diary("chat")
         self.writing = Writing(self)
+        self.weighing = Weighing(self)
         self.room: EngineRoom | None = None
         self.set_keymap(keymap.use(resolved.settings))
         self.journal: Journal | None = None
@@ -146,7 +149,21 @@ class SparkApp(CopyingApp[int]):
         """What the driver tells."""
         self.diary.update(update)
         if self.is_running and not (self.bystander and not hasattr(update, "snapshot") and self.bystander(update)):
+            before = self.session.snapshot
             self.session.update(update)
+            if not isinstance(update, Piece):
+                self._moved(before, self.session.snapshot)
+
+    def _moved(self, before: Snapshot, after: Snapshot) -> None:
+        """The engine or an answer went a step further: what is on screen of it elsewhere than in the chat follows."""
+        self.chat.composer.answering(self.session.busy)
+        if (before.phase, before.ready) != (after.phase, after.ready):
+            self.weighing.changed()
+        if (before.phase, before.ready, before.badges) != (after.phase, after.ready, after.badges):
+            for screen in self.screen_stack:
+                follow = getattr(screen, "follow_engine", None)
+                if follow is not None:
+                    follow()
 
     def measuring_driver(self, listener: Listener, keeper: StageKeeper) -> Measured:
         """A driver of its own for a comparison; the chat's engine is stopped meanwhile."""

@@ -46,6 +46,7 @@ class Opening:
         view = app.chat.view
         view.machine, view.memory_all = await asyncio.to_thread(_machine)
         view.changed(app.session.snapshot)
+        await app.writing.restore()
         app.add_themes(await asyncio.to_thread(load_themes))
         self._themes_read = True
         self.tell_problems()

@@ -61,13 +61,25 @@ class TtyDriver(LinuxDriver):
     """The terminal is gone."""
 
     _drawing = False
+    _writing = False
 
     def start_application_mode(self) -> None:
         global _running
         self._terminal = self.fileno
+        self._writing = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self._drawing = True
         _running = self
+
+    def write(self, data: str) -> None:
+        """Nothing while the terminal is lent to another program: its writer is gone, and a queue that nobody empties
+        would hold the app."""
+        if self._writing:
+            super().write(data)
+
+    def close(self) -> None:
+        self._writing = False
+        super().close()
 
     def stop_application_mode(self) -> None:
         global _running

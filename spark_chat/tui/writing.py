@@ -110,6 +110,45 @@ class Writing:
             self._library = None
             self._app.say(f"Saved as {path}; /prompt {name} brings it back.")
 
+    # ------------------------------------------------------------------ the person's editor
+
+    def edit(self) -> None:
+        """Hand what is written to the person's editor."""
+        self._app.run_worker(self._edit(), name="editor", group="editor", exclusive=True)
+
+    async def _edit(self) -> None:
+        from textual.app import SuspendNotSupported
+
+        from spark_chat.tui.editing import edit
+
+        app = self._app
+        composer = app.chat.composer
+        before = composer.text
+        app.opening.keep_draft(before)
+        try:
+            edited = await edit(app, before)
+        except SuspendNotSupported:
+            app.say("This terminal cannot be handed to an editor.")
+            return
+        if edited.text is not None and edited.text != before:
+            composer.set_text(edited.text)
+        composer.focus()
+        if edited.trouble:
+            app.say(edited.trouble)
+
+    async def restore(self) -> None:
+        """What was in an editor when the app was ended under it."""
+        from spark_chat.tui.editing import left_behind
+
+        texts = await asyncio.to_thread(left_behind)
+        composer = self._app.chat.composer
+        if texts and composer.is_empty:
+            composer.set_text(texts.pop())
+            self._app.say("What you were writing in the editor is back.")
+        if texts:
+            composer.recall(texts, newest=True)
+            self._app.say("What you were writing in the editor is one up (the up key).")
+
     # ------------------------------------------------------------------ files
 
     def attach(self, path: str) -> None:

@@ -72,3 +72,12 @@ def test_no_walk_loses_what_was_typed(walk, prompts):
             assert shown == texts[place]
         else:
             assert shown is None
+
+
+def test_what_is_added_is_the_newest_and_the_draft_stays_below():
+    recall = Recall()
+    recall.sent("first")
+    assert recall.earlier("draft") == "first" and recall.later("first") == "draft"
+    recall.add(["added"])
+    assert recall.earlier("draft") == "added" and recall.earlier("added") == "first"
+    assert recall.later("first") == "added" and recall.later("added") == "draft"

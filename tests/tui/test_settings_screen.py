@@ -218,3 +218,19 @@ async def test_every_setting_can_be_reached_at_every_size(size: tuple[int, int])
         rows = await open_settings(chat, "ui.history")
         await chat.until(lambda: "history" in chat.screen_text())
         assert rows.option_count == len(list(schema.rows())) + len(list(schema.sections()))
+
+
+async def test_the_open_screen_follows_the_engine() -> None:
+    async with sitting(size=(120, 40)) as chat:
+        await open_settings(chat, "engine.model")
+
+        def running(name: str) -> str:
+            return next(line for line in chat.screen_text().splitlines() if f" {name} " in line)
+
+        await chat.until(lambda: "on, n-gram" in running("mtp"))
+        chat.engine.say(badges=badges(State.FAILED))
+        await chat.until(lambda: "failed" in running("mtp"))
+        chat.engine.fail("It died.")
+        await chat.until(lambda: "not running" in running("mtp") and "not running" in running("context"))
+        chat.engine.ready()
+        await chat.until(lambda: "on, n-gram" in running("mtp") and "8192" in running("context"))

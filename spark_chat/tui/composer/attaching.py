@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,6 +133,18 @@ class Attaching:
         if prompt.document.get_text_range(start, end) != written:  # it was written on meanwhile
             start = end = prompt.cursor_location
         prompt.put_in(f"{self._chips.mark_file(file)} ", start, end)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """What is sent of each file that is attached, by chip."""
+        return {chip: file.inlined for chip, file in self._chips.files(self._composer.prompt.text).items()}
+
+    def weigh(self, tokens: Mapping[str, int]) -> None:
+        """Show on each chip how many tokens its file has."""
+        for chip, count in tokens.items():
+            self._chips.weigh(chip, count)
+        if tokens:
+            self._composer.prompt.notify_style_update()  # else its lines are drawn as they were
 
     # ------------------------------------------------------------------ dropped files
 

@@ -22,7 +22,7 @@ from spark_chat.tui.composer.completing import Completing
 from spark_chat.tui.composer.completion import Completion
 from spark_chat.tui.composer.earlier import Earlier
 from spark_chat.tui.composer.filling import Filling
-from spark_chat.tui.composer.hint import Hint
+from spark_chat.tui.composer.hint import Hint, Weight
 from spark_chat.tui.composer.preview import Preview
 from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.composer.recall import Recall
@@ -91,6 +91,14 @@ class Composer(Vertical):
         """What would be sent now."""
         return self.prompt.composed()
 
+    def weigh(self, weight: Weight | None, *, soon: bool = False) -> None:
+        """Show what is written weighed; None: it is not known, or will be `soon`."""
+        self.query_one(Hint).weigh(weight, soon)
+
+    def answering(self, whether: bool) -> None:
+        """Whether there is something to stop."""
+        self.query_one(Hint).show(answering=whether)
+
     @property
     def is_empty(self) -> bool:
         return not self.prompt.text
@@ -129,9 +137,13 @@ class Composer(Vertical):
         self._close_preview()
         return text
 
-    def recall(self, prompts: list[str]) -> None:
-        """Earlier prompts, oldest first, to go before those of this session."""
-        self._recall.fill([self._chips.admit(text) for text in prompts])
+    def recall(self, prompts: list[str], *, newest: bool = False) -> None:
+        """Earlier prompts, oldest first, to go before those of this session; or behind them, as the `newest`."""
+        documents = [self._chips.admit(text) for text in prompts]
+        if newest:
+            self._recall.add(documents)
+        else:
+            self._recall.fill(documents)
 
     @property
     def earlier(self) -> Earlier:
@@ -219,6 +231,7 @@ class Composer(Vertical):
         if not typed:
             self.filling.clear()
         self._hint()
+        self.post_message(messages.Written())
         preview = self.query_one(Preview)
         if preview.chip is not None and preview.chip not in typed:
             self._close_preview()

@@ -41,6 +41,8 @@ class Now:
     answering: bool = False
     slots: bool = False
     weight: Weight | None = None
+    counting: int = 0
+    """Cells that are kept while it is counted anew, so that nothing beside it moves."""
 
 
 def hint_text(now: Now, width: int) -> str:
@@ -53,6 +55,8 @@ def hint_text(now: Now, width: int) -> str:
         return "tab next place · enter sends" if width >= FROM else "tab next"
     if now.weight is not None and not now.empty:
         return weight_text(now.weight, width)
+    if now.counting and not now.empty:
+        return "…".rjust(now.counting)
     if not now.empty or width < FROM:
         return ""
     if now.answering:
@@ -80,6 +84,12 @@ class Hint(Static):
         super().__init__(id="hint", markup=False)
         self.now = Now()
         self._shown: str | None = None
+
+    def weigh(self, weight: Weight | None, soon: bool) -> None:
+        """What is written weighs this; None: it is not known, or will be `soon`."""
+        was_weight = self.now.weight is not None or self.now.counting
+        kept = len(self._shown or "") if soon and was_weight else 0
+        self.show(weight=weight, counting=0 if weight else kept)
 
     def show(self, **changed: Any) -> None:
         """Something of `Now` changed, or the width did."""

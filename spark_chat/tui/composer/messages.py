@@ -52,3 +52,7 @@ class CopyWanted(Message, namespace="composer"):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.text = text
+
+
+class Written(Message, namespace="composer"):
+    """What is written changed; told at once, for every key."""

@@ -23,6 +23,15 @@ class Recall:
         self._edits = {place + len(older): text for place, text in self._edits.items()}
         self._at += len(older)
 
+    def add(self, documents: list[str]) -> None:
+        """Puts `documents`, oldest first, behind all prompts there are; what is shown stays."""
+        end = len(self._prompts)
+        self._prompts += documents
+        if self._at == end:
+            self._at = len(self._prompts)
+        if end in self._edits:
+            self._edits[len(self._prompts)] = self._edits.pop(end)
+
     def earlier(self, document: str) -> str | None:
         """The prompt before the one shown, which is left as `document`; None where there is none."""
         return self._go(self._at - 1, document)

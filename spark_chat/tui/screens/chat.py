@@ -14,6 +14,7 @@ from spark_chat.settings.keys import ACTIONS
 from spark_chat.tui import commands, keymap
 from spark_chat.tui.composer import Composer
 from spark_chat.tui.composer.attaching import PathsDropped
+from spark_chat.tui.composer.messages import Written
 from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, HINT_WRITTEN, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
@@ -193,6 +194,10 @@ class ChatScreen(Screen[None]):
     @on(Composer.CopyWanted)
     def _copy(self, event: Composer.CopyWanted) -> None:
         self.spark.copy_to_clipboard(event.text)
+
+    @on(Written)
+    def _written(self, event: Written) -> None:
+        self.spark.weighing.changed()
 
     @on(PathsDropped)
     def _dropped(self, event: PathsDropped) -> None:

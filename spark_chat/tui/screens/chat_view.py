@@ -109,6 +109,7 @@ class ChatView:
             self._transcript.add_notice("error", failure_text(exchange.failure))
         self._show_meters()
         self.show_notices()
+        self._screen.spark.weighing.changed()
 
     def stopping(self, exchange: Exchange) -> None:
         """The engine was told to stop: it may take a moment, such as the rest of a batch of the prompt."""
@@ -153,6 +154,7 @@ class ChatView:
 
     def restored(self, conversation: Conversation) -> None:
         """Another conversation stands there now."""
+        self._screen.spark.weighing.changed()
         self._transcript.clear()
         self._transcript.restore(entries_of(conversation))
         self._transcript.follow_end()

@@ -42,6 +42,7 @@ class SettingsScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._sentence = ""
+        self._told = ""
 
     def compose(self) -> ComposeResult:
         yield Plain(id="settings-title")
@@ -102,8 +103,14 @@ class SettingsScreen(Screen[None]):
         pending = pending_text(len(room.pending) if room else 0, 60)
         path = str(choices.resolved.path or "no settings file: no home folder is known")
         self.query_one("#settings-title", Plain).show("   ".join(part for part in ("settings", pending, path) if part))
+        self._told = sentence
         self._sentence = sentence or " ".join(choices.problems)
         self._show_detail()
+
+    def follow_engine(self) -> None:
+        """What runs changed, or how it is known to run: the sentence that stands there stays."""
+        if self.is_mounted:
+            self.show(self._told)
 
     def _row(self) -> Row | None:
         at = self._list.highlighted
