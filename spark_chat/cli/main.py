@@ -24,6 +24,7 @@ COMMANDS = {
     "pull": ("spark_chat.cli.pull:command", "Fetch a model, or go on fetching it; or register one that is here."),
     "models": ("spark_chat.cli.models:command", "List, show and remove the models on this machine."),
     "prepare": ("spark_chat.cli.prepare:command", "Compile the kernels that the settings need, with no model loaded."),
+    "stop": ("spark_chat.cli.stop:command", "End the engine that stays after a chat, and free its memory."),
     "history": ("spark_chat.cli.history:command", "List, show, search, export and import conversations."),
     "logs": ("spark_chat.cli.logs:command", "Print what the engine and the app wrote down."),
     "settings": ("spark_chat.cli.settings:command", "Show, change and check the settings."),

@@ -10,6 +10,13 @@ from spark_chat.engine.protocol import AnyCommand, AnyEvent, Left
 from spark_chat.recipe.recipe import Recipe
 
 
+def alone() -> Client:
+    """For what is measured: an engine that was started for it, shared with nobody, and not left behind."""
+    from spark_chat.engine.client import EngineClient
+
+    return EngineClient(alone=True)
+
+
 class Client(Protocol):
     """One worker at a time; see `EngineClient` for what each method promises."""
 

@@ -47,8 +47,8 @@ class Desk(Protocol):
         """A guest that was let in has left."""
         ...
 
-    def again(self) -> AnyEvent:
-        """What a guest that comes now is told: Ready, or how far the start is."""
+    def greet(self, guest: Guest) -> None:
+        """Tell one that was just let in that the engine is ready, or how far the start is."""
         ...
 
     def standing(self) -> Standing:
@@ -131,7 +131,7 @@ class Guests:
                 guest.send(refusals.refused(self._standing(), differs, wish))
                 return
             self.let_in(guest, wish.load)
-            guest.send(self._desk.again())
+            self._desk.greet(guest)
 
     # ------------------------------------------------------------ going
 

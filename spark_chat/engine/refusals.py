@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from spark_chat import __version__
 from spark_chat.engine.configuration import Difference
@@ -55,10 +55,15 @@ def _failed(what: str, why: str, facts: dict[str, object]) -> Failed:
 
 def who_has_it(standing: Standing) -> str:
     """One sentence."""
-    engine = f"{standing.engine} with {os.path.basename(standing.model)}"  # noqa: PTH119  a name, not a path here
+    engine = f"{standing.engine} with {base(standing.model)}"
     if not standing.people:
         return f"{engine} runs (pid {standing.pid}, since {clock(standing.since)}), and nobody uses it."
     return f"{engine} is used by {named(standing.people)}."
+
+
+def base(model: str) -> str:
+    """The model's name from its path."""
+    return PurePath(model).name or "a model"
 
 
 def named(people: Sequence[Person]) -> str:

@@ -34,7 +34,6 @@ from spark_chat.engine.process import die_with_parent, end_at_once, leave_no_chi
 from spark_chat.engine.protocol import (
     PROTOCOL,
     AnyCommand,
-    AnyEvent,
     Count,
     Failed,
     FailureCode,
@@ -92,12 +91,18 @@ class Worker:
         if self._answers is not None:
             self._on_loop(self._answers.gone, guest)
 
-    def again(self) -> AnyEvent:
-        if self._guests.ready is not None and self._answers is not None:
-            self._on_loop(outlive_parent)
-            return self._answers.past(self._guests.ready, self._stages(self._guests.ready.time))
-        text = "Another window is starting this engine."
-        return self._progress or Progress(stage="start", text=text, time=time.monotonic())
+    def greet(self, guest: Guest) -> None:
+        if self._guests.ready is not None:
+            self._on_loop(self._take_over, guest, self._guests.ready)
+        else:
+            text = "Another window is starting this engine."
+            guest.send(self._progress or Progress(stage="start", text=text, time=time.monotonic()))
+
+    def _take_over(self, guest: Guest, ready: Ready) -> None:
+        """First this process outlives the chat that spawned it, then the guest may rely on it."""
+        assert self._answers is not None
+        outlive_parent()
+        guest.send(self._answers.past(ready, self._stages(ready.time)))
 
     def standing(self) -> Standing:
         loaded, ready, now = self._guests.loaded, self._guests.ready, time.monotonic()

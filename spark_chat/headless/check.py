@@ -11,6 +11,7 @@ from typing import Protocol
 
 from spark_chat.driver import asking
 from spark_chat.driver.asking import Asking, Run
+from spark_chat.driver.lingering import farewell
 from spark_chat.driver.snapshot import Snapshot, Update
 from spark_chat.engine.protocol import Failed, Turn
 from spark_chat.headless.narrator import Narrator
@@ -82,3 +83,5 @@ class Check:
             return Outcome(settings, driver.snapshot, tuple(done), asking.interrupted)
         finally:
             await driver.close()
+            if goodbye := farewell(driver.snapshot.left):
+                self._narrator.say(goodbye)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spark_chat.headless import doctor_engines, doctor_files, doctor_model, doctor_terminal
+from spark_chat.headless import doctor_engines, doctor_files, doctor_model, doctor_running, doctor_terminal
 from spark_chat.headless.finding import Finding, fine, warning
 from spark_chat.machine import Machine
 from spark_chat.meters.units import size
@@ -19,6 +19,7 @@ def examine(resolved: Resolved, machine: Machine, environ: Mapping[str, str] = o
     """Every finding. Engines are tried in processes of their own; nothing is fetched, and no file is written."""
     yield from hardware(machine, _available())
     yield from doctor_engines.examine(resolved.settings, machine)
+    yield from doctor_running.examine()
     yield from doctor_model.examine(resolved.settings, machine)
     yield from doctor_files.examine(resolved)
     yield from doctor_terminal.examine(environ)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from spark_chat.driver.lingering import QUEUE, took_over
 from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.meters.units import seconds
+
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Progress
 
 STEP = 0.1
 """A stage that tells its fraction is said again after this much more of it."""
@@ -19,6 +24,7 @@ class Narrator:
         self._stage = ""
         self._fraction = 0.0
         self._notes: tuple[str, ...] = ()
+        self._queued: Progress | None = None
 
     def say(self, text: str) -> None:
         """One line."""
@@ -31,6 +37,11 @@ class Narrator:
             for note in self._notes:
                 self.say(note)
         progress = snapshot.progress
+        if progress is not None and progress.stage == QUEUE:
+            if self._queued != progress:
+                self.say(progress.text)
+            self._queued = progress
+            return
         if progress is None or snapshot.phase in (Phase.READY, Phase.FAILED):
             return
         fraction = progress.fraction or 0.0
@@ -46,4 +57,5 @@ class Narrator:
         ready, recipe = snapshot.ready, snapshot.recipe
         if snapshot.phase is Phase.READY and ready is not None and recipe is not None:
             took = "" if snapshot.ready_s is None else f" after {seconds(snapshot.ready_s)}"
-            self.say(f"{ready.engine} {ready.version}".rstrip() + f" is ready with {recipe.model.name}{took}")
+            how = f": {over}" if (over := took_over(ready)) else took
+            self.say(f"{ready.engine} {ready.version}".rstrip() + f" is ready with {recipe.model.name}{how}")

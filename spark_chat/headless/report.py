@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spark_chat.driver.snapshot import Phase
 from spark_chat.headless.check import Outcome
@@ -12,6 +12,9 @@ from spark_chat.meters import units
 from spark_chat.meters.line import answer_line
 from spark_chat.optimizations.mtp import NGRAM
 from spark_chat.optimizations.optimization import State
+
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Ready
 
 MEDIANS = ("ttft_s", "tpot_s", "prefill_tok_s", "decode_tok_s", "accept_length", "completion_tokens")
 FINE, ENGINE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -29,6 +32,8 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
         "version": ready.version if ready else None,
         "model": recipe.model.name if recipe else None,
         "context": ready.context if ready else None,
+        "ready_s": snapshot.ready_s,
+        "taken_over": _taken_over(ready),
         "settings": settings_json(outcome.settings),
         "optimizations": {badge.name: badge_json(badge) for badge in snapshot.badges},
         "runs": runs,
@@ -38,6 +43,13 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
         "interrupted": outcome.interrupted,
         "failure": failure_json(outcome.failure),
     }
+
+
+def _taken_over(ready: Ready | None) -> dict[str, Any] | None:
+    """Of an engine that was ready before: for how long (seconds), its answers by then, and the stages of its start."""
+    if ready is None or ready.past is None:
+        return None
+    return {"ready_for_s": ready.past.age_s, "answers": ready.past.turns, "stages": ready.past.stages}
 
 
 def _chosen(runs: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:

@@ -31,6 +31,14 @@ def drive(listener: Callable[[Update], None], keeper: StageKeeper) -> Driving:
     return Driver(listener, last_run=keeper)
 
 
+def drive_alone(listener: Callable[[Update], None], keeper: StageKeeper) -> Driving:
+    """`drive` with engines of its own: what compares settings can neither share one nor take one over."""
+    from spark_chat.driver.client import alone
+    from spark_chat.driver.driver import Driver
+
+    return Driver(listener, client_factory=alone, last_run=keeper)
+
+
 @dataclass(frozen=True)
 class Made:
     """`problem`: why the record could not be kept, a sentence; it is in `record` all the same."""
@@ -46,13 +54,14 @@ class Made:
 
 class Bench:
     """`keep`: whether journal and record are written. `going_on`: a run that was cut off. `gb_s`: the memory's
-    bandwidth, where the person gives it. `interrupt()` may be called at any time."""
+    bandwidth, where the person gives it. `make`: drivers; else `drive`, or `drive_alone` where settings are compared.
+    `interrupt()` may be called at any time."""
 
     def __init__(
         self,
         plan: Plan,
         watcher: Watcher,
-        make: Make = drive,
+        make: Make | None = None,
         *,
         keep: bool = True,
         going_on: Unfinished | None = None,
@@ -62,6 +71,7 @@ class Bench:
         self._plan, self._watcher, self._keep, self._gb_s, self._on = plan, watcher, keep, gb_s, on
         self._journal, self.problem = self._open(going_on)
         self._path = ""
+        make = make or (drive_alone if len(plan.configurations) > 1 else drive)
         known = going_on.found if going_on else ()
         self._runner = Runner(plan, make, _Writing(watcher, self._journal, self._failed, self._saw), known)
 

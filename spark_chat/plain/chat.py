@@ -15,6 +15,7 @@ from spark_chat.chat.diary import diary
 from spark_chat.chat.engine_room import EngineRoom
 from spark_chat.chat.keeping import Keeping
 from spark_chat.chat.session import Session
+from spark_chat.driver.lingering import farewell
 from spark_chat.driver.snapshot import Phase
 from spark_chat.history.journal import Journal
 from spark_chat.plain.deeds import Deeds
@@ -90,6 +91,8 @@ class PlainChat:
         code = FAILED if self._unanswered() else 0
         self.session.leave()
         await self.room.driver.close()
+        if goodbye := farewell(self.room.driver.snapshot.left):
+            self.output.say(goodbye)
         if self._starting:
             await asyncio.wait(self._starting)
         await asyncio.to_thread(self.journal.close)

@@ -167,9 +167,9 @@ class SparkApp(CopyingApp[int]):
 
     def measuring_driver(self, listener: Listener, keeper: StageKeeper) -> Measured:
         """A driver of its own for a comparison; the chat's engine is stopped meanwhile."""
-        from spark_chat.lab.bench import drive
+        from spark_chat.lab.bench import drive_alone
 
-        return drive(listener, keeper)
+        return drive_alone(listener, keeper)
 
     def start(self, starting: Coroutine[Any, Any, None]) -> None:
         """Run a start of the engine; it takes the place of one that is under way."""
@@ -255,6 +255,7 @@ class SparkApp(CopyingApp[int]):
 
 def run(resolved: Resolved) -> int:
     """Open the chat. Returns the exit code."""
+    from spark_chat.driver.lingering import farewell
     from spark_chat.tui.terminal import refusal
     from spark_chat.tui.tty_driver import TtyDriver
 
@@ -264,4 +265,6 @@ def run(resolved: Resolved) -> int:
         return 2
     app = SparkApp(resolved, terminal=TtyDriver)
     code = app.run(mouse=resolved.settings.ui.mouse)
+    if app.room is not None and (goodbye := farewell(app.room.driver.snapshot.left)):
+        print(goodbye)
     return app.return_code or 0 if code is None else code

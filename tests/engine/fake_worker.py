@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import fcntl
 import os
 import subprocess
 import sys
@@ -17,6 +18,19 @@ from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.protocol import AnyEvent, Delta, Done, Generate, Load, Ready, Started, Usage
 
 
+def _witness() -> None:
+    """Note in a file where a second engine is up while this one is, by a lock of the test's own that its children hold
+    too."""
+    path = os.environ.get("SPARK_CHAT_TEST_WITNESS")
+    if path is not None:
+        file = os.open(path, os.O_RDWR | os.O_CREAT)
+        os.set_inheritable(file, True)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.write(file, b"two engines at once\n")
+
+
 class FakeEngine:
     def __init__(self) -> None:
         self._aborted = asyncio.Event()
@@ -25,8 +39,9 @@ class FakeEngine:
     def load(self, command: Load, report: Report) -> Ready:
         self._args = command.args
         libc = ctypes.CDLL(None)
+        _witness()
         if command.args.get("child"):
-            child = subprocess.Popen(["sleep", "600"])
+            child = subprocess.Popen(["sleep", "600"], close_fds=False)
             report("child", None, str(child.pid))
         report("start", 0.5, "starting")
         what = command.args.get("load", "")

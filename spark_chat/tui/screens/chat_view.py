@@ -10,6 +10,7 @@ from textual.timer import Timer
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.session import Overflow
+from spark_chat.driver.lingering import QUEUE, took_over
 from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
@@ -35,6 +36,7 @@ from spark_chat.tui.widgets.notice import Notice, NoticePanel
 from spark_chat.tui.widgets.proof import About, ProofPanel
 
 if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Ready
     from spark_chat.tui.lab.chart import Chart
     from spark_chat.tui.screens.chat import ChatScreen
 
@@ -60,6 +62,7 @@ class ChatView:
         self._engine_figures: Mapping[str, object] = {}
         self._saying: Timer | None = None
         self._chart: Chart | None = None
+        self._ready: Ready | None = None
         self.machine = ""
         self.memory_all: int | None = None
 
@@ -126,7 +129,9 @@ class ChatView:
         """Say how long the prompt has been read, from `since` (seconds), and how far the reading is where that is
         known."""
         seconds = int(self._screen.spark.clock() - since)
-        self._transcript.set_status(exchange.id, f"reading the prompt · {seconds} s{reading_note(exchange)}")
+        progress = self._screen.spark.session.snapshot.progress
+        doing = "waits for another window's answer" if progress and progress.stage == QUEUE else "reading the prompt"
+        self._transcript.set_status(exchange.id, f"{doing} · {seconds} s{reading_note(exchange)}")
 
     def _end_reading(self, exchange: Exchange) -> None:
         if self._reading is not None:
@@ -140,6 +145,10 @@ class ChatView:
             self._transcript.set_mark(exchange.id, waiting_mark(session.snapshot.phase is Phase.READY))
 
     def changed(self, snapshot: Snapshot) -> None:
+        if snapshot.ready is not self._ready:
+            self._ready = snapshot.ready
+            if said := took_over(snapshot.ready):
+                self.say(f"{said[0].upper()}{said[1:]}.")
         self._gauges.changed(snapshot, self._screen.spark.session.conversation)
         self._mark_waiting()
         self._show_header()

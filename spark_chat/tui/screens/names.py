@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spark_chat.driver.lingering import lasting
 from spark_chat.driver.snapshot import Phase, Snapshot
 
 
@@ -14,5 +15,7 @@ def engine_name(snapshot: Snapshot) -> str:
     """`llama.cpp b1234`, `SGLang 0.5.23`."""
     names = {"sglang": "SGLang"}
     if snapshot.ready:
-        return f"{names.get(snapshot.ready.engine, snapshot.ready.engine)} {snapshot.ready.version}".strip()
+        name = f"{names.get(snapshot.ready.engine, snapshot.ready.engine)} {snapshot.ready.version}".strip()
+        past = snapshot.ready.past
+        return f"{name}, taken over after {lasting(past.age_s)}" if past is not None else name
     return names.get(snapshot.recipe.engine, snapshot.recipe.engine) if snapshot.recipe else ""
