@@ -105,6 +105,7 @@ class SglangEngine:
                 fp8_head=wanted.get("fp8_head", False),
                 shared_head=wanted.get("mtp", False) and bool(command.options.get("share_head", True)),
                 expert_clamp=command.args.get("moe_runner_backend") in CLAMPED,
+                split_verify=wanted.get("mtp", False),
                 compile_threads=min(COMPILE_THREADS, os.cpu_count() or 1),
                 progress=progress,
             )

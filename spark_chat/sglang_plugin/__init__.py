@@ -20,6 +20,7 @@ def register() -> None:
         probe,
         progress,
         shared_head,
+        split_verify,
         switches,
         version,
     )
@@ -28,7 +29,7 @@ def register() -> None:
         return
     refusal = version.refusal()
     if refusal is None:
-        patches = (fp8_head, shared_head, humming_clamp, marlin_clamp, parallel_compile, counters, progress, compiled)
-        for patch in patches:
+        changes = (fp8_head, shared_head, humming_clamp, marlin_clamp, split_verify)
+        for patch in (*changes, parallel_compile, counters, progress, compiled):
             patch.register()
     probe.register()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spark_chat.sglang_plugin import compiled, fp8_head, hooks, shared_head, switches, version
+from spark_chat.sglang_plugin import compiled, fp8_head, hooks, shared_head, split_verify, switches, version
 
 TARGET = "sglang.srt.managers.scheduler.Scheduler.get_init_info"
 LIVE_TARGET = (
@@ -52,6 +52,7 @@ def report(scheduler: Any) -> dict[str, Any]:
             "fp8_head": switches.fp8_head(),
             "shared_head": switches.shared_head(),
             "expert_clamp": switches.expert_clamp(),
+            "split_verify": switches.split_verify(),
         },
         "hooks": hooks.report(),
         "model": type(model).__name__,
@@ -136,6 +137,7 @@ def draft(scheduler: Any, target: Any) -> dict[str, Any] | None:
         ),
         "head_dtype": str(getattr(getattr(own, "weight", None), "dtype", "")).replace("torch.", ""),
         "sharing": dict(shared_head.decisions),
+        "split_verify": split_verify.decision,
         "experts": [entry for model in models for entry in experts(model)],
         "steps": _steps(worker),
         "topk": getattr(args, "speculative_eagle_topk", None),

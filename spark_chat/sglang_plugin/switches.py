@@ -5,6 +5,7 @@
 | SGLANG_ENABLE_FP8_LM_HEAD | 1, 0 | quantises the output layer to FP8 at load and lets the draft share it | 0 |
 | SPARK_CHAT_SHARED_HEAD | 1, 0 | the draft takes the target's whole head module | as the one above |
 | SPARK_CHAT_EXPERT_CLAMP | 1, 0 | Humming and Marlin experts honour the model's trained SwiGLU clamp | as the first |
+| SPARK_CHAT_SPLIT_VERIFY | 1, 0 | Triton attention checks drafts of an MLA model with the prefix split | as the first |
 | SPARK_CHAT_PROBE | 1, 0 | the scheduler reports what is active, in its init info and /server_info | as the first |
 | SPARK_CHAT_COUNTERS | 1, 0 | verify steps and accepted drafts of every streamed chunk are kept (worker process) | 0 |
 | SPARK_CHAT_COMPILE_THREADS | a number | Triton compiles the candidates of a kernel's tuning that many at a time | 0 |
@@ -21,6 +22,7 @@ import os
 FP8_HEAD = "SGLANG_ENABLE_FP8_LM_HEAD"
 SHARED_HEAD = "SPARK_CHAT_SHARED_HEAD"
 EXPERT_CLAMP = "SPARK_CHAT_EXPERT_CLAMP"
+SPLIT_VERIFY = "SPARK_CHAT_SPLIT_VERIFY"
 PROBE = "SPARK_CHAT_PROBE"
 COUNTERS = "SPARK_CHAT_COUNTERS"
 COMPILE_THREADS = "SPARK_CHAT_COMPILE_THREADS"
@@ -46,6 +48,10 @@ def expert_clamp() -> bool:
     return _on(EXPERT_CLAMP, fp8_head())
 
 
+def split_verify() -> bool:
+    return _on(SPLIT_VERIFY, fp8_head())
+
+
 def probe() -> bool:
     return _on(PROBE, fp8_head())
 
@@ -66,8 +72,8 @@ def progress() -> str:
 
 
 def any_on() -> bool:
-    wanted = (fp8_head(), shared_head(), expert_clamp(), probe(), counters(), compile_threads() > 1, progress())
-    return any(wanted)
+    flags = (fp8_head(), shared_head(), expert_clamp(), split_verify(), probe(), counters())
+    return any(flags) or compile_threads() > 1 or bool(progress())
 
 
 def environment(
@@ -75,6 +81,7 @@ def environment(
     fp8_head: bool,
     shared_head: bool,
     expert_clamp: bool,
+    split_verify: bool,
     compile_threads: int = 0,
     progress: str = "",
     proofs: bool = True,
@@ -85,6 +92,7 @@ def environment(
         FP8_HEAD: flag[fp8_head],
         SHARED_HEAD: flag[shared_head],
         EXPERT_CLAMP: flag[expert_clamp],
+        SPLIT_VERIFY: flag[split_verify],
         PROBE: flag[proofs],
         COUNTERS: flag[proofs],
         COMPILE_THREADS: str(compile_threads),
