@@ -22,19 +22,10 @@ E4M3_MAX = 448.0
 _QUANTISE_ROWS = 8192
 
 
-class Stream(NamedTuple):
-    """The streaming kernel: whether a counter hands out the tiles, or programs take turns; whether activations lie in
-    shared memory, for three programs a multiprocessor, or in registers, for two."""
-
-    counted: bool
-    shared: bool
-
-
-STREAM = Stream(counted=False, shared=False)
-"""For sm_90, an H200, where it was measured. On sm_121, a GB10, not measured: its memory gives each multiprocessor a
-sixth of the bytes that an H200's does, so what keeps up there has room to spare, and the same is taken."""
 STREAM_ROWS, STREAM_COLUMNS, STREAM_HIDDEN = 8, 512, 6144
-"""Rows of activations at most; what the hidden size must be a multiple of, and its limit: registers hold a tile."""
+"""Of the streaming kernel: rows of activations at most; what the hidden size must be a multiple of, and its limit:
+registers hold a tile. Measured on sm_90, an H200. On sm_121, a GB10, not: its memory gives each multiprocessor a sixth
+of the bytes that an H200's does, so what keeps up there has room to spare, and the same is taken."""
 
 stream_off = ""
 """Why the streaming kernel is not used in this process, if it failed its check."""
@@ -124,27 +115,23 @@ def unfit(x: torch.Tensor, weight: torch.Tensor) -> str:
     return ""
 
 
-def logits(
-    x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, config: Config | Stream | None = None
-) -> torch.Tensor:
-    """x [..., H] -> float32 [..., V]."""
+def logits(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, config: Config | None = None) -> torch.Tensor:
+    """x [..., H] -> float32 [..., V]. `config`: of the plain kernels, in place of the one that would be chosen."""
     if not weight.is_cuda:
         return reference(x, weight, scale)
     flat = x.reshape(-1, x.shape[-1]).contiguous()
     out = torch.empty(flat.shape[0], weight.shape[0], dtype=torch.float32, device=x.device)
     key = padded(flat.shape[0])
-    if config is None:
-        config = CONFIGS[key] if unfit(flat, weight) else STREAM
     if not flat.shape[0]:
         pass
-    elif isinstance(config, Stream):
+    elif config is None and not unfit(flat, weight):
         from spark_chat.sglang_plugin.fp8_head_triton import launch_stream
 
-        launch_stream(flat, weight, scale, out, config)
+        launch_stream(flat, weight, scale, out)
     else:
         from spark_chat.sglang_plugin.fp8_head_triton import launch
 
-        launch(flat, weight, scale, out, key, config)
+        launch(flat, weight, scale, out, key, config or CONFIGS[key])
     return out.view(*x.shape[:-1], weight.shape[0])
 
 

@@ -3,7 +3,6 @@ GPU only."""
 
 from __future__ import annotations
 
-import itertools
 from functools import cache
 from typing import Any
 
@@ -11,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from spark_chat.sglang_plugin.fp8_head_kernel import Config, Stream
+from spark_chat.sglang_plugin.fp8_head_kernel import Config
 
 
 @triton.jit
@@ -82,36 +81,33 @@ def launch(
         dot_kernel[grid](x, weight, scale, out, vocabulary, hidden, m, **shape)
 
 
-_SLOTS = 4096
-_turns = itertools.count()
+TILE = 16
+"""Rows of the vocabulary that a program of the streaming kernel has at a time."""
 
 
 @cache
-def _programs(device: torch.device, hidden: int, shared: bool) -> tuple[int, int]:
+def _programs(device: torch.device, hidden: int) -> tuple[int, int]:
     """Programs that run at once, as many a multiprocessor as tiles leave room for; and registers a thread for that."""
-    each, registers = (1, 255) if hidden > 2560 else (3, 80) if shared else (2, 128)
+    each, registers = (1, 255) if hidden > 2560 else (2, 128)
     multiprocessors: int = torch.cuda.get_device_properties(device).multi_processor_count
     return each * multiprocessors, registers
 
 
-@cache
-def _counters(device: torch.device) -> torch.Tensor:
-    """Tiles handed out, of each launch; zero between launches. Launches take turns, so that two in flight at a time,
-    and two graphs, have different ones."""
-    if torch.cuda.is_current_stream_capturing():
-        raise RuntimeError(
-            "The FP8 output layer's kernel was captured before its first run; call warm_and_check first."
-        )
-    return torch.zeros(_SLOTS, 4, dtype=torch.int32, device=device)  # each 16 bytes, as Triton specialises on that
+def portions(vocabulary: int, programs: int) -> tuple[int, int, int]:
+    """(programs, rows in whole tiles, equally many a program, rows of each in a last, smaller round): together
+    they cover the vocabulary."""
+    programs = min(programs, triton.cdiv(vocabulary, TILE))
+    whole = vocabulary // (programs * TILE) * programs * TILE
+    return programs, whole, triton.cdiv(vocabulary - whole, programs)
 
 
-def launch_stream(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, out: torch.Tensor, config: Stream) -> Any:
+def launch_stream(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, out: torch.Tensor) -> Any:
     """x [M, H] of bf16 or f16, M at most 8, weight [V, H], scale [V], out [M, V]; all contiguous and on one GPU."""
     from spark_chat.sglang_plugin.fp8_head_gluon import stream_kernel
 
     (m, hidden), vocabulary = x.shape, weight.shape[0]
-    programs, registers = _programs(x.device, hidden, config.shared)
-    counter = _counters(x.device)[next(_turns) % _SLOTS] if config.counted else scale  # which is not touched
-    stream_kernel[(min(programs, triton.cdiv(vocabulary, 16)),)](
-        x, weight.view(torch.int32), scale, out, counter, vocabulary, m, HIDDEN=hidden, HALF=x.dtype == torch.float16,
-        COUNTED=config.counted, SHARED=config.shared, num_warps=8, maxnreg=registers)  # fmt: skip
+    programs, registers = _programs(x.device, hidden)
+    programs, whole, share = portions(vocabulary, programs)
+    stream_kernel[(programs,)](
+        x, weight.view(torch.int32), scale, out, vocabulary, m, whole, share, HIDDEN=hidden,
+        HALF=x.dtype == torch.float16, num_warps=8, maxnreg=registers)  # fmt: skip

@@ -12,11 +12,10 @@ def main(architecture: int) -> None:
     from triton.experimental.gluon._runtime import GluonASTSource
 
     from spark_chat.sglang_plugin.fp8_head_gluon import stream_kernel
-    from spark_chat.sglang_plugin.fp8_head_kernel import STREAM
 
-    fixed = {"HIDDEN": 1024, "HALF": False, "COUNTED": STREAM.counted, "SHARED": STREAM.shared}
-    given = {"x": "*bf16", "weight": "*i32", "scale": "*fp32", "out": "*fp32", "counter": "*i32"}
-    types = given | dict.fromkeys(("vocabulary", "M"), "i32") | dict.fromkeys(fixed, "constexpr")
+    fixed = {"HIDDEN": 1024, "HALF": False}
+    given = {"x": "*bf16", "weight": "*i32", "scale": "*fp32", "out": "*fp32"}
+    types = given | dict.fromkeys(("vocabulary", "M", "whole", "share"), "i32") | dict.fromkeys(fixed, "constexpr")
     names = stream_kernel.arg_names
     source = GluonASTSource(
         stream_kernel,

@@ -30,6 +30,18 @@ def test_the_streaming_kernel_builds_and_touches_each_weight_once(script: Script
     assert (found["loads"], found["conversions"], found["products"]) == (8, 32, 8)
 
 
+@pytest.mark.parametrize("vocabulary", [1, 15, 16, 17, 200, 4_224, 4_225, 32_000, 151_936, 157_184])
+@pytest.mark.parametrize("programs", [1, 48, 264])
+def test_each_row_of_the_vocabulary_is_some_programs_once(vocabulary: int, programs: int) -> None:
+    pytest.importorskip("triton", reason="kernels need Triton (pip install '.[spark]')")
+    from spark_chat.sglang_plugin.fp8_head_triton import TILE, portions
+
+    used, whole, share = portions(vocabulary, programs)
+    assert 1 <= used <= programs and 0 <= share <= TILE and whole % (used * TILE) == 0
+    rows = [*range(whole), *(whole + one * share + row for one in range(used) for row in range(share))]
+    assert [row for row in rows if row < vocabulary] == list(range(vocabulary))
+
+
 def test_what_the_streaming_kernel_multiplies_is_exact() -> None:
     torch = pytest.importorskip("torch", reason="float types need torch (pip install '.[spark]')")
     codes = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn)
