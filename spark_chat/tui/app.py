@@ -124,10 +124,18 @@ class SparkApp(CopyingApp[int]):
         self.stylesheet.set_variables(self.get_css_variables())
 
     def add_themes(self, found: Themes) -> None:
+        """Take these; one with a fault in its file leaves an earlier one of its name as it was."""
+        drawn = self.current_theme
         for theme in found.themes.values():
-            self.register_theme(theme)
+            if theme.name not in found.faulty or theme.name not in self.available_themes:
+                self.register_theme(theme)
         self.choices.theme_problems = found.problems
-        self.use_theme(self.resolved.settings.ui.theme)
+        self.use_theme(self.choices.resolved.settings.ui.theme)
+        if self.theme == drawn.name and self.current_theme != drawn:
+            self.set_class(self.current_theme.dark, "-dark-mode", update=False)
+            self.set_class(not self.current_theme.dark, "-light-mode", update=False)
+            self.refresh_css(animate=False)
+            self.theme_changed_signal.publish(self.current_theme)
 
     def use_theme(self, name: str) -> None:
         """Switch to a theme, where there is one of that name."""
@@ -181,6 +189,8 @@ class SparkApp(CopyingApp[int]):
         """Once a second: was the file changed by another program?"""
         if not self._saving and self.choices.look():
             self.use_settings(elsewhere=True)
+        if self.opening.theme_files.look():
+            self.run_worker(self.opening.read_themes(), name="themes", group="themes", exclusive=True)
 
     @on(SettingChanged)
     async def _save_setting(self, event: SettingChanged) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from spark_chat.tui import commands, notices
 from spark_chat.tui.messages import SettingChanged
+from spark_chat.tui.theme_files import ThemeFiles
 from spark_chat.tui.themes import load as load_themes
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Opening:
         self._app = app
         self._offer: Offer | None = None
         self._themes_read = False
+        self.theme_files = ThemeFiles()
         self._leaving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -47,10 +49,14 @@ class Opening:
         view.machine, view.memory_all = await asyncio.to_thread(_machine)
         view.changed(app.session.snapshot)
         await app.writing.restore()
-        app.add_themes(await asyncio.to_thread(load_themes))
+        await self.read_themes()
+        app.set_interval(LOOK_EVERY_S, app.look_at_settings)
+
+    async def read_themes(self) -> None:
+        """All themes, as their files are now, and what is wrong with them."""
+        self._app.add_themes(await asyncio.to_thread(load_themes))
         self._themes_read = True
         self.tell_problems()
-        app.set_interval(LOOK_EVERY_S, app.look_at_settings)
 
     def _engine_room(self) -> EngineRoom:
         from spark_chat.chat.engine_room import EngineRoom

@@ -37,21 +37,27 @@ _STYLES = {"bold", "b", "dim", "italic", "i", "underline", "u", "reverse", "stri
 
 @dataclass(frozen=True)
 class Themes:
-    """`themes` by name, a person's own over ours; `problems`: a sentence for each thing that could not be used."""
+    """`themes` by name, a person's own over ours; `problems`: a sentence for each thing that could not be used.
+    `faulty`: names of themes in whose file something is wrong."""
 
     themes: dict[str, Theme]
     problems: tuple[str, ...]
+    faulty: frozenset[str] = frozenset()
 
 
 def load() -> Themes:
     """All theme files there are. Never raises."""
     themes: dict[str, Theme] = {}
     problems: list[str] = []
+    faulty = set()
     for file in _files(problems):
+        before = len(problems)
         theme = read(file, {**BUILTIN_THEMES, **themes}, problems.append)
         if theme is not None:
             themes[theme.name] = theme
-    return Themes(themes, tuple(problems))
+        if len(problems) > before:
+            faulty.add(theme.name if theme is not None else file.stem)
+    return Themes(themes, tuple(problems), frozenset(faulty))
 
 
 def one(name: str) -> Theme | None:

@@ -74,4 +74,4 @@ class Earlier(Static):
         more = len(self.found) - first - len(rows)
         keys = f"up, down choose · enter opens ({keymap.key('go')} over a draft) · esc closes"
         hint = f"{keys}{f' · {more} more below' if more > 0 else ''}"
-        self.update(Content("\n").join([*rows, Content(hint).stylize("dim")]))
+        self.update(Content("\n").join([*rows, Content(hint).stylize("$text-muted")]))

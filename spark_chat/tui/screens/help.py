@@ -85,7 +85,7 @@ def help_text(width: int) -> Content:
     """All of it in `width` cells: names in a column where there is room."""
     narrow = width < 70
     column = 2 if narrow else 34
-    lines = [Content.assemble(("Help", "bold"), ("   esc closes, arrows and pages scroll", "dim"))]
+    lines = [Content.assemble(("Help", "bold"), ("   esc closes, arrows and pages scroll", "$text-muted"))]
     for title, rows in help_rows():
         lines += [Content(""), Content.styled(title, "bold $text-primary")]
         for name, text in rows:

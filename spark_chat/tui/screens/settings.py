@@ -87,7 +87,7 @@ class SettingsScreen(Screen[None]):
         width = max(20, listing.scrollable_content_region.width - 2)
         prompts: list[tuple[str | None, Content]] = []
         for section, about in sections():
-            title = Content.assemble((section, "bold"), (f"  {about}", "dim")).truncate(width, ellipsis=True)
+            title = Content.assemble((section, "bold"), (f"  {about}", "$text-muted")).truncate(width, ellipsis=True)
             prompts.append((None, title))
             found = [row for row in rows() if row.key.startswith(f"{section}.")]
             prompts += [(row.key, row_text(self._view(row), width)) for row in found]

@@ -104,7 +104,7 @@ def _line(found: list[Part], gap: str) -> Content:
     pieces: list[tuple[str, str]] = []
     for part in found:
         pieces.append((gap if pieces else "", ""))
-        pieces += [(part.name, "dim"), (part.figure, "bold"), (part.unit, "dim")]
+        pieces += [(part.name, "$text-muted"), (part.figure, "bold"), (part.unit, "$text-muted")]
         pieces.append((part.trail, "$text-accent"))
     return Content.assemble(*pieces)
 

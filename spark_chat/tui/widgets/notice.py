@@ -54,7 +54,7 @@ def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> 
     for line in notice.body:
         middle += _wrapped(Content(f"  {one_line(line)}"), width)
     quoted = [
-        Content.assemble((f"  {'' if plain else '│ '}{one_line(line)}", "dim")).truncate(width, ellipsis=True)
+        Content.assemble((f"  {'' if plain else '│ '}{one_line(line)}", "$text-muted")).truncate(width, ellipsis=True)
         for line in notice.quoted
     ]
     room = max(0, lines - len(head) - len(keys))

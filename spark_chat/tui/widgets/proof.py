@@ -80,16 +80,16 @@ def proof_rows(badge: Badge, about: About) -> list[tuple[str, str]]:
 def proof_text(badge: Badge, about: About, width: int) -> Content:
     """The panel's text in `width` cells: names in a column where there is room."""
     title = badge.label if badge.label == about.label or not about.label else f"{about.label}: {badge.label}"
-    lines = [Content.assemble((one_line(title), "bold"), ("   esc closes, up and down scroll", "dim"))]
+    lines = [Content.assemble((one_line(title), "bold"), ("   esc closes, up and down scroll", "$text-muted"))]
     narrow = width < 50
     indent = 2 if narrow else NAME_WIDTH
     for name, text in proof_rows(badge, about):
         if narrow and name:
-            lines.append(Content.styled(name, "dim"))
+            lines.append(Content.styled(name, "$text-muted"))
         wrapped = Content(one_line(text)).wrap(max(8, width - indent))
         for number, line in enumerate(wrapped):
             head = "" if narrow or number else name
-            lines.append(Content.assemble((head.ljust(indent), "dim"), line))
+            lines.append(Content.assemble((head.ljust(indent), "$text-muted"), line))
     return Content("\n").join(lines)
 
 

@@ -114,9 +114,10 @@ def row_text(view: SettingView, width: int) -> Content:
     cells = columns(width)
     if len(cells) == 1:
         values = (said(view.saved) if view.in_force_later else view.runs,)
-    pieces: list[tuple[str, str]] = [(f"{view.mark} ", "$text-warning"), (fitted(name, NAME), "")]
+    pieces: list[tuple[str, str]] = [(f"{view.mark} ", "bold"), (fitted(name, NAME), "")]
     for number, (found, size) in enumerate(zip(values, cells, strict=False)):
-        styles = ("bold", "$text-warning bold" if view.in_force_later else "", "dim")
+        # No colours: they would have to be read on the cursor's ground as well. The mark says what waits.
+        styles = ("bold", "bold" if view.in_force_later else "", "")
         pieces.append((fitted(found, size - 1) + " ", styles[number]))
     return Content.assemble(*pieces)
 

@@ -1,0 +1,75 @@
+"""A person's own theme, edited while the chat runs: the look follows the file, and a broken one changes nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from spark_chat import locations
+from tests.tui.sitting import Sitting, sitting
+
+pytestmark = pytest.mark.usefixtures("home")
+
+DUSK = 'base = "spark-dark"\nbackground = "{ground}"\n'
+
+
+def save(text: str, name: str = "dusk") -> Path:
+    """As editors do: a new file in the old one's place."""
+    folder = locations.own_themes()
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh, path = folder / "fresh~", folder / f"{name}.toml"
+    fresh.write_text(text)
+    os.replace(fresh, path)  # noqa: PTH105
+    return path
+
+
+def ground(chat: Sitting) -> str:
+    return str(chat.app.screen.styles.background.hex).lower()
+
+
+async def test_the_look_follows_the_file_and_what_was_written_stays() -> None:
+    save(DUSK.format(ground="#201020"))
+    async with sitting("ui.theme=dusk") as chat:
+        await chat.until(lambda: ground(chat) == "#201020")
+        await chat.type("a draft")
+        save(DUSK.format(ground="#102030"))
+        chat.app.look_at_settings()
+        await chat.until(lambda: ground(chat) == "#102030")
+        assert chat.app.chat.composer.text == "a draft" and chat.app.theme == "dusk"
+        save('base = "spark-light"\nbackground = "#f0f0e0"\n')
+        chat.app.look_at_settings()
+        await chat.until(lambda: ground(chat) == "#f0f0e0")
+        assert chat.app.has_class("-light-mode") and not chat.app.has_class("-dark-mode")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(DUSK.format(ground="#12"), "background is '#12'"), ("base = ", "no valid TOML"), ("", "primary has no colour")],
+)
+async def test_a_broken_file_is_named_and_the_old_look_stays_until_it_is_right_again(text: str, says: str) -> None:
+    path = save(DUSK.format(ground="#201020"))
+    async with sitting("ui.theme=dusk") as chat:
+        await chat.until(lambda: ground(chat) == "#201020")
+        save(text)
+        chat.app.look_at_settings()
+        await chat.until(lambda: says in chat.notice("problems") and str(path) in chat.notice("problems"))
+        assert ground(chat) == "#201020"
+        save(DUSK.format(ground="#000000"))
+        chat.app.look_at_settings()
+        await chat.until(lambda: ground(chat) == "#000000" and "problems" not in chat.notices)
+
+
+async def test_a_new_theme_can_be_chosen_and_one_that_goes_changes_nothing() -> None:
+    async with sitting() as chat:
+        await chat.until(lambda: "spark-light" in chat.app.available_themes)
+        path = save(DUSK.format(ground="#201020"))
+        chat.app.look_at_settings()
+        await chat.until(lambda: "dusk" in chat.app.available_themes)
+        chat.app.run_command("theme", "dusk")
+        await chat.until(lambda: ground(chat) == "#201020")
+        path.unlink()
+        chat.app.look_at_settings()
+        await chat.pilot.pause()
+        assert ground(chat) == "#201020" and chat.app.is_running
