@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -74,10 +75,12 @@ def main(
         code_of_plain: object = import_module("spark_chat.plain.chat").run(resolved, whole)
         return code_of_plain
     from spark_chat.tui.environment import refusal
+    from spark_chat.tui.pace import draw_soon
 
     why_not = refusal()
     if why_not is not None:
         raise BadInput(why_not)
+    draw_soon(os.environ)
     gc.disable()  # a start makes no garbage worth a search: a tenth of its time; on again once the screen is drawn
     code: object = import_module("spark_chat.tui.app").run(resolved)
     return code

@@ -18,7 +18,7 @@ VOCABULARY, HIDDEN = 157_184, 2_560
 """Ling-3.0-flash's vocabulary; the hidden size that gives its published bytes."""
 STATES = 4_096
 ROWS = (1, 4, 8)
-GRAPHS = 3
+GRAPHS = 5
 
 
 def weights() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -7,15 +7,16 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import hashlib
+import os
 import sys
 
 from spark_chat.driver.driver import Driver
 from spark_chat.engine.protocol import AnyCommand, Generate
 from spark_chat.settings.resolve import resolve
-from spark_chat.tui.app import SparkApp
+from spark_chat.tui.pace import draw_soon
 from spark_chat.tui.terminal import refusal
-from spark_chat.tui.tty_driver import TtyDriver
 from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Script
 
 TOKEN = 4
@@ -63,6 +64,11 @@ def main() -> None:
 
     def drive(listener):  # type: ignore[no-untyped-def]
         return Driver(listener, MACHINE, engine.client, FakeModels(), FakeLastRun())
+
+    draw_soon(os.environ)  # both as the command line does it
+    gc.disable()
+    from spark_chat.tui.app import SparkApp
+    from spark_chat.tui.tty_driver import TtyDriver
 
     app = SparkApp(resolved, engine=drive, terminal=TtyDriver)
     app.run(mouse=resolved.settings.ui.mouse)

@@ -15,4 +15,4 @@ settings.load_profile("no deadline")
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Updates come as soon as there is something to show, whatever they cost."""
     monkeypatch.setattr(view, "PERIOD", 0.0)
-    monkeypatch.setattr(view, "SHARE", 1e9)
+    monkeypatch.setattr(view.View, "share", 1e9)

@@ -15,6 +15,7 @@ from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 from spark_chat.tui import notices
+from spark_chat.tui.pace import share
 from spark_chat.tui.screens.gauges import Gauges
 from spark_chat.tui.screens.names import engine_name, no_model
 from spark_chat.tui.transcribing import (
@@ -149,6 +150,8 @@ class ChatView:
             self._ready = snapshot.ready
             if said := took_over(snapshot.ready):
                 self.say(f"{said[0].upper()}{said[1:]}.")
+        if snapshot.recipe is not None:
+            self._transcript.share = share(snapshot.recipe.engine)
         self._gauges.changed(snapshot, self._screen.spark.session.conversation)
         self._mark_waiting()
         self._show_header()

@@ -19,6 +19,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from spark_chat.text.palette import Palette
+from spark_chat.tui.pace import SHARE
 from spark_chat.tui.transcript import drawing
 from spark_chat.tui.transcript.answer import Answer
 from spark_chat.tui.transcript.document import Document, Place
@@ -28,8 +29,6 @@ from spark_chat.tui.transcript.paint import Painter, changed
 PERIOD = 0.05
 """Seconds between two updates while text streams: at most 20 a second, and none when nothing comes."""
 LONGEST_PERIOD = 0.25
-SHARE = 0.1
-"""Of a core, for updates and their painting: the engine needs the rest. Where they cost more, they come less often."""
 BUDGET = 0.012
 """Seconds of work in one update; what is left is done in the next, after the keys that came meanwhile."""
 
@@ -43,6 +42,9 @@ class View(ScrollView, can_focus=False):
     """Keep the end in view as it grows, unless the person scrolled up."""
     has_more_below: var[bool] = var(False, init=False)
     """The end is out of view."""
+
+    share = SHARE
+    """Of a core, for updates and their painting: where they cost more, they come less often."""
 
     class MoreBelow(Message):
         """`more`: whether there is text below what is shown."""
@@ -81,7 +83,7 @@ class View(ScrollView, can_focus=False):
 
     def _wake(self, soon: bool = False) -> None:
         if self._timer is None and self.is_attached:
-            period = min(LONGEST_PERIOD, max(PERIOD, self._cost / SHARE))
+            period = min(LONGEST_PERIOD, max(PERIOD, self._cost / self.share))
             wait = 0.001 if soon else max(0.001, self._last + period - perf_counter())
             self._timer = asyncio.get_running_loop().call_later(wait, self._due)
 
