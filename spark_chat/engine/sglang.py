@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spark_chat.engine import chat_template, proofs, sglang_args, sglang_request, sglang_warm
+from spark_chat.engine import chat_template, proofs, scratch, sglang_args, sglang_request, sglang_warm
 from spark_chat.engine.eviction import Eviction
 from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.protocol import (
@@ -100,6 +100,7 @@ class SglangEngine:
     def _prepare(self, command: Load, progress: str) -> None:
         """Environment first: SGLang and its plugin read it when they are imported."""
         wanted = command.optimizations
+        folder = scratch.make()
         os.environ.update(
             switches.environment(
                 fp8_head=wanted.get("fp8_head", False),
@@ -108,6 +109,7 @@ class SglangEngine:
                 split_verify=wanted.get("mtp", False),
                 compile_threads=min(COMPILE_THREADS, os.cpu_count() or 1),
                 progress=progress,
+                shared_memory=str(folder / scratch.SHARED_MEMORY),
             )
         )
         discovery.ensure()

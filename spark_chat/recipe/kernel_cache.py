@@ -13,7 +13,10 @@ from spark_chat import locations
 
 BUILDERS = ("sglang", "triton", "flashinfer-python", "humming-kernels")
 """Packages whose versions make up the folder's name."""
-VARIABLES = {"HUMMING_CACHE_DIR": "humming", "SGLANG_CACHE_DIR": "sglang", "TRITON_CACHE_DIR": "triton"}
+VARIABLES = {
+    "HUMMING_CACHE_DIR": "humming", "SGLANG_CACHE_DIR": "sglang", "TRITON_CACHE_DIR": "triton",
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+}  # fmt: skip
 """What tells each of them its folder."""
 
 

@@ -20,6 +20,7 @@ def register() -> None:
         probe,
         progress,
         shared_head,
+        shared_memory,
         split_verify,
         switches,
         version,
@@ -30,6 +31,6 @@ def register() -> None:
     refusal = version.refusal()
     if refusal is None:
         changes = (fp8_head, shared_head, humming_clamp, marlin_clamp, split_verify)
-        for patch in (*changes, parallel_compile, counters, progress, compiled):
+        for patch in (*changes, parallel_compile, counters, progress, compiled, shared_memory):
             patch.register()
     probe.register()

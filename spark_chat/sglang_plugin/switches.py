@@ -10,6 +10,7 @@
 | SPARK_CHAT_COUNTERS | 1, 0 | verify steps and accepted drafts of every streamed chunk are kept (worker process) | 0 |
 | SPARK_CHAT_COMPILE_THREADS | a number | Triton compiles the candidates of a kernel's tuning that many at a time | 0 |
 | SPARK_CHAT_PROGRESS | a path, or @name | unix datagram socket that the stages of a start are sent to | off |
+| SPARK_CHAT_SHARED_MEMORY | a path | file that the names of shared memory are noted in | off |
 
 The app's worker sets every one of them itself, whatever the shell held. Whoever starts SGLang by hand needs the
 first one only: `SGLANG_ENABLE_FP8_LM_HEAD=1 python -m sglang.launch_server ...`.
@@ -27,6 +28,7 @@ PROBE = "SPARK_CHAT_PROBE"
 COUNTERS = "SPARK_CHAT_COUNTERS"
 COMPILE_THREADS = "SPARK_CHAT_COMPILE_THREADS"
 PROGRESS = "SPARK_CHAT_PROGRESS"
+SHARED_MEMORY = "SPARK_CHAT_SHARED_MEMORY"
 
 _TRUE = {"1", "true", "on", "yes"}
 
@@ -71,9 +73,14 @@ def progress() -> str:
     return os.environ.get(PROGRESS, "")
 
 
+def shared_memory() -> str:
+    """Path of the file, or "" for none."""
+    return os.environ.get(SHARED_MEMORY, "")
+
+
 def any_on() -> bool:
     flags = (fp8_head(), shared_head(), expert_clamp(), split_verify(), probe(), counters())
-    return any(flags) or compile_threads() > 1 or bool(progress())
+    return any(flags) or compile_threads() > 1 or bool(progress() or shared_memory())
 
 
 def environment(
@@ -84,6 +91,7 @@ def environment(
     split_verify: bool,
     compile_threads: int = 0,
     progress: str = "",
+    shared_memory: str = "",
     proofs: bool = True,
 ) -> dict[str, str]:
     """All switches, set: what the app's worker exports before SGLang is imported."""
@@ -97,4 +105,5 @@ def environment(
         COUNTERS: flag[proofs],
         COMPILE_THREADS: str(compile_threads),
         PROGRESS: progress,
+        SHARED_MEMORY: shared_memory,
     }
