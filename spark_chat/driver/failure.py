@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from spark_chat.driver.shortage import TooLittleMemory
+from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.protocol import Failed, ProtocolError
 from spark_chat.recipe.problem import RecipeProblem
 
@@ -14,12 +14,8 @@ def of_start(error: Exception) -> Failed:
     if isinstance(error, RecipeProblem):
         facts = {"key": error.key} if error.key else {}
         return Failed(code="load", what=error.what, remedy=error.remedy, facts=facts, time=time.monotonic())
-    if isinstance(error, TooLittleMemory):
-        return Failed(
-            code="memory", what=error.what, why=error.why, remedy=error.remedy,
-            facts={"available_bytes": error.available, "needed_bytes": error.needed, "key": "engine.memory_floor_gib"},
-            time=time.monotonic(),
-        )  # fmt: skip
+    if isinstance(error, EngineFailure):
+        return error.told(time.monotonic())
     if isinstance(error, OSError):
         return Failed(
             code="load",

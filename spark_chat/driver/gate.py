@@ -43,7 +43,7 @@ class Gate:
         self._last_run = last_run
         self._guard = guard
         self.stages: tuple[Stage, ...] = ()
-        self.cold = False
+        self.cold = self._opened = False
         self.left: Callable[[Progress], float | None] = lambda event: None
 
     async def open(self, recipe: Recipe, machine: Machine, tell: Tell) -> None:
@@ -62,6 +62,7 @@ class Gate:
                 self.cold = True
                 self._note("kernels", begun)
                 await self._guard.admit(recipe, machine, partial(tell, "memory"))
+        self._opened = True
         self.left = Outlook(await asyncio.to_thread(self._last_run.last_stages, recipe, self.cold)).after
 
     def note(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...]) -> None:

@@ -23,8 +23,8 @@ class LastRun(Protocol):
         ...
 
     def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...], cold: bool) -> None:
-        """Keep `settings`, which just came up as `recipe`, and the start's stage times. `cold`: it had kernels to build
-        or weights to read from the disk."""
+        """Keep `settings`, which just came up as `recipe`, and the start's stage times; none where there
+        was no start, the engine being taken over. `cold`: it had kernels to build or weights to read from the disk."""
         ...
 
 
@@ -43,10 +43,11 @@ class StateFile:
 
     def write(self, settings: Settings, recipe: Recipe, stages: tuple[Stage, ...], cold: bool) -> None:
         from spark_chat.driver import starts
-        from spark_chat.settings.state import State, save_state
+        from spark_chat.settings.state import State, load_state, save_state
 
         start = starts.of(recipe, stages, cold)
-        starts.note(start)
-        times = {stage.name: stage.seconds for stage in start.stages}
+        if stages:
+            starts.note(start)
+        times = {stage.name: stage.seconds for stage in start.stages} or load_state().stages
         with suppress(CannotSave):  # a full disk must not end the chat; the next start only knows less
             save_state(State.of(settings, recipe.engine, recipe.model.name, times))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from spark_chat.engine.interface import EngineFailure
 
-class TooLittleMemory(Exception):
-    """A start was refused: what there is and what is needed, why so much, what to do; figures in bytes."""
+
+class TooLittleMemory(EngineFailure):
+    """What there is and what is needed, why so much, what to do; figures in bytes."""
 
     def __init__(self, what: str, why: str, remedy: str, available: int, needed: int) -> None:
-        super().__init__(what)
-        self.what, self.why, self.remedy = what, why, remedy
+        super().__init__(
+            "memory", what, why, remedy, available_bytes=available, needed_bytes=needed, key="engine.memory_floor_gib"
+        )
         self.available, self.needed = available, needed

@@ -22,6 +22,7 @@ from spark_chat.engine import logs, visit
 from spark_chat.engine.child import Child
 from spark_chat.engine.codec import decode_event
 from spark_chat.engine.configuration import told
+from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.protocol import AnyCommand, AnyEvent, Failed, Leave, Left, ProtocolError, Ready, Shutdown
 from spark_chat.engine.visit import Visit
 from spark_chat.engine.wire import messages
@@ -296,6 +297,8 @@ def _environment(more: dict[str, str]) -> dict[str, str]:
 
 
 def _not_started(error: Exception) -> Failed:
+    if isinstance(error, EngineFailure):  # `admit` refused it
+        return error.told(time.monotonic())
     why = getattr(error, "strerror", "") or str(error)
     return Failed(
         code="load", what="The engine's process could not be started.", why=why,

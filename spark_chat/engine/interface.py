@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Protocol
 
-from spark_chat.engine.protocol import AnyEvent, FailureCode, Generate, Load, Ready
+from spark_chat.engine.protocol import AnyEvent, Failed, FailureCode, Generate, Load, Ready
 
 Report = Callable[[str, float | None, str], None]
 """report(stage, fraction or None, text): progress of a start."""
@@ -22,6 +22,10 @@ class EngineFailure(Exception):
     def __init__(self, code: FailureCode, what: str, why: str = "", remedy: str = "", **facts: Any) -> None:
         super().__init__(what)
         self.code, self.what, self.why, self.remedy, self.facts = code, what, why, remedy, facts
+
+    def told(self, time: float) -> Failed:
+        """As the event that says so of the engine itself."""
+        return Failed(code=self.code, what=self.what, why=self.why, remedy=self.remedy, facts=self.facts, time=time)
 
 
 class Engine(Protocol):

@@ -27,13 +27,13 @@ def register() -> None:
     if hasattr(original, _MARK):
         return
 
-    def register_and_note(name: Any, kind: str) -> None:
+    def register_and_note(name: str, kind: str) -> None:
         original(name, kind)
         if kind in ("semaphore", "shared_memory"):
-            note(("sem." if kind == "semaphore" else "") + str(name).lstrip("/"))
+            note(("sem." if kind == "semaphore" else "") + name.lstrip("/"))
 
     setattr(register_and_note, _MARK, True)
-    resource_tracker.register = register_and_note
+    vars(resource_tracker)["register"] = register_and_note
 
 
 def _after_path(result: Any, *_args: Any, **_kwargs: Any) -> Any:

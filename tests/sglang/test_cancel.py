@@ -36,6 +36,16 @@ def temporary() -> Iterator[Path]:
         yield Path(folder)
 
 
+def noted(temporary: Path) -> list[Path]:
+    """Shared memory that the engine's processes made."""
+    names = [name for book in temporary.glob("*/.shared-memory") for name in book.read_text().splitlines()]
+    return [Path("/dev/shm") / name for name in names]
+
+
+def still_there(temporary: Path, shared: list[Path]) -> list[Path]:
+    return [path for path in (*temporary.iterdir(), *shared) if path.exists()]
+
+
 @pytest.mark.parametrize("stage", STAGES)
 async def test_stopped_in(
     stage: str, checkpoint: Path, sglang_environment: dict[str, str], home: Path, temporary: Path
@@ -59,15 +69,14 @@ async def test_stopped_in(
         assert client.pid is not None
         worker = psutil.Process(client.pid)
         processes = [worker, *worker.children(recursive=True)]
-        shared = [name for book in temporary.glob("*/.shared-memory") for name in book.read_text().splitlines()]
+        shared = noted(temporary)
         assert shared or stage == "start"
     finally:
         await client.stop()
     _, alive = psutil.wait_procs(processes, timeout=GONE_S)
     assert alive == []
-    noted = [Path("/dev/shm") / name for name in shared]
     deadline = time.monotonic() + GONE_S
-    while left := [path for path in (*temporary.iterdir(), *noted) if path.exists()]:
+    while left := still_there(temporary, shared):
         assert time.monotonic() < deadline, left
         await asyncio.sleep(0)
     while not events.empty():
