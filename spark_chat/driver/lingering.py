@@ -24,10 +24,7 @@ def farewell(left: Left | None) -> str:
         return ""
     if left.others:
         return "The engine stays: another window uses it."
-    return (
-        f"The engine stays for {lasting(left.lingers_s)}, for the next chat to take over; "
-        "`spark-chat stop` ends it now."
-    )
+    return f"The engine stays {lasting(left.lingers_s)} for the next chat; `spark-chat stop` ends it."
 
 
 def lasting(seconds: float) -> str:

@@ -72,7 +72,7 @@ class EngineSection:
     )  # fmt: skip
     linger_s: int | None = _row(
         None, "int",
-        "Seconds that the engine outlives a closed chat, for the next one to take over. "
+        "Seconds that the engine outlives a closed chat, for the next one to take over; `spark-chat stop` ends it. "
         "Left out: 0 on llama.cpp, 600 on SGLang.",
         low=0, high=86_400, restart=True, optional=True,
     )  # fmt: skip

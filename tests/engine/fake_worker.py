@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from spark_chat.engine import guests, table, worker
+from spark_chat.engine import guest, guests, table, worker
 from spark_chat.engine.interface import EngineFailure, Report
 from spark_chat.engine.protocol import AnyEvent, Delta, Done, Generate, Load, Ready, Started, Usage
 
@@ -106,5 +106,6 @@ if __name__ == "__main__":
         worker.die_with_parent = lambda parent: None
     if protocol := os.environ.get("SPARK_CHAT_TEST_PROTOCOL"):
         guests.PROTOCOL = int(protocol)
+    guest.HANDSHAKE_S = float(os.environ.get("SPARK_CHAT_TEST_HANDSHAKE_S", guest.HANDSHAKE_S))
     table.ENGINES["fake"] = "tests.engine.fake_worker:FakeEngine"
     worker.main()

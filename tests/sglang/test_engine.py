@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psutil
 import pytest
 
+from spark_chat.engine import lock
 from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import (
     Abort,
@@ -20,6 +22,7 @@ from spark_chat.engine.protocol import (
     Failed,
     Generate,
     Progress,
+    Proof,
     Ready,
     Sampling,
     Turn,
@@ -36,6 +39,7 @@ class Chat:
 
     def __init__(self) -> None:
         self.client, self.events, self.seen = EngineClient(), asyncio.Queue[AnyEvent](), list[AnyEvent]()
+        self.recipe: Recipe | None = None
 
     async def until(self, *kinds: type, seconds: float = ANSWER_S) -> AnyEvent:
         async with asyncio.timeout(seconds):
@@ -71,7 +75,9 @@ async def chat(checkpoint: Path, sglang_environment: dict[str, str], home: Path)
     recipe = Recipe(
         engine="sglang", model=ModelRef("llama", str(checkpoint)), context=512,
         requested={"humming": True, "fp8_head": True, "mtp": False}, args=dict(cpu.ARGS), environment=environment,
+        linger_s=60,
     )  # fmt: skip
+    found.recipe = recipe
     await found.client.start(recipe, found.events.put_nowait, home / "engine.log")
     try:
         yield found
@@ -117,6 +123,9 @@ async def test_a_chat_on_the_real_engine(chat: Chat) -> None:
     done = await chat.answer("tight", words="hello " * 480, tokens=400)
     assert isinstance(done, Done) and done.finish == "context"
 
+    first = await left_and_taken_over(chat)
+    assert first == ready.proofs
+
     assert chat.client.pid is not None
     children = psutil.Process(chat.client.pid).children(recursive=True)
     next(child for child in children if "scheduler" in " ".join(child.cmdline())).kill()
@@ -124,3 +133,26 @@ async def test_a_chat_on_the_real_engine(chat: Chat) -> None:
     assert isinstance(died, Failed) and died.code == "died" and died.id is None
     _, alive = psutil.wait_procs(children, timeout=10)
     assert alive == []
+    async with asyncio.timeout(10):
+        while lock.holder() is not None:  # noqa: ASYNC110  a lock tells nobody when it is let go
+            await asyncio.sleep(0.02)
+
+
+async def left_and_taken_over(chat: Chat) -> dict[str, Proof]:
+    """The chat goes and another one comes: the same engine answers, within a second. Its proofs."""
+    from tests.sglang import small_llama
+
+    assert chat.recipe is not None
+    pid, held = chat.client.pid, lock.holder()
+    assert held is not None and held.pid == pid
+    left = await chat.client.leave()
+    assert left is not None and left.lingers_s == 60
+    chat.client = EngineClient()
+    began = time.monotonic()
+    await chat.client.start(chat.recipe, chat.events.put_nowait)
+    ready = await chat.until(Ready, Failed)
+    assert time.monotonic() - began < 1
+    assert isinstance(ready, Ready) and ready.past is not None and ready.past.turns == 4 and chat.client.pid == pid
+    done = await chat.answer("plain")
+    assert isinstance(done, Done) and chat.said("text") == small_llama.text(ASSISTANT, 12)
+    return ready.proofs
