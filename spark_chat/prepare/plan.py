@@ -63,7 +63,8 @@ def tasks(recipe: Recipe, machine: Machine, available: int, shape: Mapping[str, 
         found.append(Task("flashinfer", key, cpus, took.get(key)))
     decides = {name: recipe.args.get(name) for name in KEYS}
     decides |= {"wanted": {name: on and name not in recipe.unavailable for name, on in recipe.requested.items()}}
-    decides |= {"shape": {name: value for name, value in shape.items() if isinstance(value, int | str | float)}}
+    sizes = {name: value for name, value in shape.items() if isinstance(value, int | str | float)}
+    decides |= {"shape": {name: value for name, value in sizes.items() if name != "num_hidden_layers"}}
     key = _key("rehearsal", chip, decides)
     found.append(Task("rehearsal", key, cpus, took.get(key)))
     return tuple(found)

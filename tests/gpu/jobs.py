@@ -18,7 +18,7 @@ _lock = threading.Lock()
 def environment(home: Path, extra: dict[str, str]) -> dict[str, str]:
     """A home of its own, but the compiled kernels of all runs together."""
     for name in ("config", "data", "state", "runtime"):
-        (home / name).mkdir(parents=True, exist_ok=True)
+        (home / name).mkdir(parents=True, exist_ok=True, mode=0o700)  # or the runtime folder is not taken
     found = {f"XDG_{name.upper()}_HOME": str(home / name) for name in ("config", "data", "state")}
     return {**os.environ, **found, "XDG_RUNTIME_DIR": str(home / "runtime"), "PYTHONUNBUFFERED": "1", **extra}
 

@@ -4,7 +4,8 @@ usage: python -m tests.gpu.visit first|second|recipes|PART... [--out FOLDER] [--
 "first" runs what needs no quiet all at once (the eight toggles, clamp, check, tui, a server started by hand, the head
 unshared, options), while the stand-in with everything on compiles and loads behind its gate; then it ends what still
 runs and times that alone. "second" times the stand-in with Humming alone, then the head. "recipes" puts every recipe
-through SGLang's own resolution and checks. A part's name runs that part.
+through SGLang's own resolution and checks. "third" asks a thin stand-in on empty caches, each question from a process
+of its own, then times the whole one. A part's name runs that part.
 Records go to FOLDER as JSON (default: $OUT, else tests/gpu/records), after every part; a table is printed. Exit code 1
 where something was not as it should be.
 """
@@ -24,7 +25,17 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat.recipe import kernel_cache
-from tests.gpu import jobs, machine_facts, prebuild, stage_app, stage_speed, stage_toggles, stand_in, table
+from tests.gpu import (
+    jobs,
+    machine_facts,
+    prebuild,
+    stage_app,
+    stage_reopen,
+    stage_speed,
+    stage_toggles,
+    stand_in,
+    table,
+)
 from tests.gpu.oracle_text import Oracle
 
 FOLLOWERS_S = 45
@@ -36,6 +47,7 @@ GROUPS = {
     "first": ("env", "prebuild", "toggles", "full", "thin", "clamp", "check", "tui", "hand", "unshared", "options"),
     "second": ("humming", "head"),
     "recipes": ("resolve",),
+    "third": ("reopen", "full"),
 }
 PARTS = tuple(dict.fromkeys(part for group in GROUPS.values() for part in group))
 
@@ -184,7 +196,9 @@ class Visit:
         stand_in.write(self.work / "thin", "thin")
         if "env" in parts:
             self.part("env", lambda limit: machine_facts.found(), 60)
-        self.overlap(parts - {"env", "humming", "head", "resolve"})
+        if "reopen" in parts:
+            self.part("reopen", lambda limit: stage_reopen.run(self.work / "thin", self.work, limit), self.left - 5)
+        self.overlap(parts - {"env", "humming", "head", "resolve", "reopen"})
         if "resolve" in parts:
             call = self.alone("resolve", "from tests.gpu.stage_resolve import run", "run()")
             self.part("resolve", call, self.left - 5)
