@@ -21,14 +21,17 @@ if TYPE_CHECKING:
     "--report", is_flag=False, flag_value="", metavar="[FILE]",
     help="Write a problem report to FILE: versions, machine, settings, logs; no prompts, answers, tokens or names.",
 )  # fmt: skip
+@click.option("--start", is_flag=True, help="Say where the time of the last starts went, and look at nothing else.")
 @overridable
-def command(resolved: Resolved, as_json: bool, fix: bool, report: str | None) -> int:
+def command(resolved: Resolved, as_json: bool, fix: bool, report: str | None, start: bool) -> int:
     """Look at machine, GPU, Python, engines, model, memory, folders, settings and terminal. Nothing is fetched, and
     without --fix and --report nothing is written. --fix never deletes what is yours, ends no program, and needs no
     root.
 
     Exit code: 0 where no line is wrong, else 1.
     """
+    if start:
+        return _starts(as_json)
     from spark_chat.headless import doctor
     from spark_chat.machine import machine
 
@@ -47,6 +50,19 @@ def command(resolved: Resolved, as_json: bool, fix: bool, report: str | None) ->
     if report is not None:
         narrate(_reported(resolved, findings, report))
     return 1 if any(finding.level == "wrong" for finding in findings) else 0
+
+
+def _starts(as_json: bool) -> int:
+    from spark_chat.driver import starts
+    from spark_chat.headless import start_table
+
+    noted = starts.read()
+    if as_json:
+        write(json.dumps(start_table.as_json(noted), indent=2, ensure_ascii=True))
+    else:
+        for line in start_table.as_lines(noted):
+            write(line)
+    return 0
 
 
 def _reported(resolved: Resolved, findings: list[Finding], named: str) -> str:

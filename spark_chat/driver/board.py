@@ -54,9 +54,10 @@ def gone(badges: tuple[Badge, ...], why: str) -> tuple[Badge, ...]:
     return tuple(judge.not_running(badge, why) for badge in badges)
 
 
-def waiting(badges: tuple[Badge, ...]) -> tuple[Badge, ...]:
-    """While no engine is started, since there is no model: nothing has failed, and nothing starts."""
-    reason = "The engine was not started: there is no model yet."
+def waiting(badges: tuple[Badge, ...], recipe: Recipe | None = None) -> tuple[Badge, ...]:
+    """While no engine is started, since there is no model, or what `recipe` needs is not there: nothing has failed, and
+    nothing starts."""
+    reason = "The engine was not started" + (": there is no model yet." if recipe is None else ".")
     return tuple(
         replace(badge, state=State.WAITING, reason=reason) if badge.state is State.STARTING else badge
         for badge in badges

@@ -289,7 +289,7 @@ class Driver:
     def _fail(self, event: Failed, log: Sequence[str] | None = None) -> None:
         """`log`: its end, where the worker's own is not the one to show; that of an earlier worker never is."""
         gone = board.gone(self._judged, "The engine is not running.")
-        self._judged, log = (gone, log) if self._spawned else (board.waiting(self._judged), ())
+        self._judged, log = (gone, log) if self._spawned else (board.waiting(self._judged, self.snapshot.recipe), ())
         good = self.last_good or self._last_run.read()
         if good is not None and (self._running is None or not board.pending(self._running, good)):
             good = None  # the same configuration: nothing to go back to

@@ -31,6 +31,9 @@ DEADLINE_S = 60.0
 SLACK = GIB
 """Bytes that may be missing of what there was before the last start: other programs have moved on meanwhile."""
 
+WORTH_NAMING = GIB // 10
+"""Bytes that a program must hold to be named."""
+
 Say = Callable[[float | None, str], None]
 """say(fraction or None, text): what is waited for."""
 
@@ -58,7 +61,7 @@ class Guard:
         wanted, have = await asyncio.to_thread(self._figures, recipe, machine)
         if have is None or wanted is None:
             return
-        if have.free is not None:
+        if have.free is not None and recipe.engine == "sglang":
             await asyncio.to_thread(_evict, recipe)
         have = await self._wait(recipe, machine, wanted, have, say)
         if have.available < wanted.size:
@@ -76,7 +79,7 @@ class Guard:
         self._before = None
         begun = self._senses.clock()
         grew, best = begun, have.available
-        while have.available < goal:
+        while have.available < goal <= have.total:
             now = self._senses.clock()
             if now - grew >= STEADY_S or now - begun >= DEADLINE_S:
                 break
@@ -105,19 +108,25 @@ def _evict(recipe: Recipe) -> None:
 
 
 def refusal(recipe: Recipe, wanted: Floor, have: Have, found: list[holders.Holder]) -> TooLittleMemory:
-    """In sentences."""
+    """In sentences. `found`: the programs that hold most."""
     where = "GPU memory" if have.gpu else "memory"
-    what = (
-        f"{recipe.model.name} needs {size(wanted.size)} of {where} to start and {size(have.available)} are available."
-    )
+    what = f"{recipe.model.name} needs {size(wanted.size)} of {where} to start and "
+    fits = wanted.size <= have.total
+    what += f"{size(have.available)} are available." if fits else f"there are {size(have.total)} in all."
     why = wanted.why
     if have.limit is not None:
         why += f" The control group that this runs in may hold {size(have.limit)} (a container's limit)."
-    if found:
-        why += f" The largest programs: {', '.join(map(str, found))}."
-    ways = [f"Close {found[0].name}" if found else "Close other programs", "choose a smaller model"]
+    large = [holder for holder in found if holder.size >= WORTH_NAMING]
+    if fits and large:
+        why += f" The largest programs: {', '.join(map(str, large))}."
+    ways = ["choose a smaller model"]
+    ways.append("lower engine.context" if recipe.memory_floor is None else "lower engine.memory_floor_gib")
+    if fits:
+        helps = large and large[0].size >= (wanted.size - have.available) // 4
+        ways.insert(0, f"close {large[0].name}" if helps else "close other programs")
+    remedy = f"{', '.join(ways[:-1])}{',' if len(ways) > 2 else ''} or {ways[-1]}."
+    remedy = remedy[0].upper() + remedy[1:] + " `spark-chat stop` ends an engine that was left running."
     if recipe.memory_floor is None:
-        ways.append("lower engine.context")
-    close = f"{ways[0]}, {', '.join(ways[1:-1])}{', ' if len(ways) > 2 else ''}or {ways[-1]}."
-    close += " `spark-chat stop` ends an engine that was left running; engine.memory_floor_gib sets another floor."
-    return TooLittleMemory(what, why.strip(), close, have.available, wanted.size)
+        remedy += " engine.memory_floor_gib sets another floor."
+    key = "" if recipe.memory_floor is None else "engine.memory_floor_gib"
+    return TooLittleMemory(what, why.strip(), remedy, have.available, wanted.size, key)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spark_chat.driver.lingering import QUEUE, took_over
 from spark_chat.driver.snapshot import Phase, Snapshot
+from spark_chat.meters.time_left import said
 from spark_chat.meters.units import seconds
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Narrator:
         if progress.stage == self._stage and fraction <= self._fraction:
             return
         self._stage, self._fraction = progress.stage, fraction
-        self.say(progress.text or progress.stage)
+        left = said(snapshot.left_s)
+        self.say((progress.text or progress.stage) + (f" ({left})" if left else ""))
 
     def started(self, snapshot: Snapshot) -> None:
         """Say that the engine is up, with what."""

@@ -8,6 +8,8 @@ from spark_chat.meters.session import Stage
 
 TOLD = 0.1
 """Fraction of a stage from which on its own pace counts for more than the last start's."""
+SOON = 3.0
+"""Seconds that are not worth a word."""
 
 
 def time_left(last: Sequence[Stage], stage: str, elapsed: float, fraction: float | None) -> float | None:
@@ -25,3 +27,12 @@ def time_left(last: Sequence[Stage], stage: str, elapsed: float, fraction: float
     else:
         own = (1 - max(0.0, fraction)) * whole
     return own + sum(one.seconds for one in last[at + 1 :])
+
+
+def said(left: float | None) -> str:
+    """For a person, as coarse as the estimate is; empty where there is none, or it is over before it is read."""
+    if left is None or left < SOON:
+        return ""
+    if left < 55:
+        return f"about {max(5, round(left / 5) * 5)} s left"
+    return f"about {max(1, round(left / 60))} min left"

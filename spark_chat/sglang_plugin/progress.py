@@ -20,7 +20,7 @@ SCHEDULER = "sglang.srt.managers.scheduler.Scheduler."
 STAGES = {
     "init_tp_model_worker": ("weights", "Reading the weights"),
     "maybe_init_draft_worker": ("draft", "Loading the draft"),
-    "init_memory_pools": ("memory", "Setting up the KV cache"),
+    "init_memory_pools": ("caches", "Setting up the caches"),
     "init_all_attention_backends": ("attention", "Preparing attention"),
     "init_all_cuda_graphs": ("graphs", "Capturing CUDA graphs; kernels that are new here compile first"),
 }

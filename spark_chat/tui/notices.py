@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.snapshot import Phase, Snapshot
+from spark_chat.meters.time_left import said as said_left
 from spark_chat.tui.widgets.notice import Notice
 
 if TYPE_CHECKING:
@@ -45,8 +46,10 @@ def engine_notice(snapshot: Snapshot, waiting: int, fallback: str, shown_before:
         return Notice("ask", text, (kept,) if kept else (), ((GO_ON, "download"),), accept="confirm", dismissable=False)
     if snapshot.phase is Phase.STARTING:
         text = progress.text or progress.stage if progress else ""
+        left = said_left(snapshot.left_s)
+        last = (f"{left.capitalize()}, as the last start went.",) if left else ()
         return Notice(
-            "start", f"Starting the engine: {text}" if text else "Starting the engine", (hint,),
+            "start", f"Starting the engine: {text}" if text else "Starting the engine", (*last, hint),
             fraction=progress.fraction if progress else None, dismissable=False,
         )  # fmt: skip
     if snapshot.phase is Phase.FAILED:

@@ -75,7 +75,8 @@ async def test_a_spark_with_80_gib_refuses_and_says_all_that_helps(ling: Recipe)
     assert refused.what == "Ling-3.0-flash-fp4 needs 85.0 GiB of memory to start and 80.0 GiB are available."
     assert "weights 60.3 GiB" in refused.why
     assert "training (pid 7, 30.0 GiB), browser (pid 9 and 1 more, 5.0 GiB)" in refused.why
-    for way in ("Close training", "smaller model", "engine.context", "spark-chat stop", "engine.memory_floor_gib"):
+    assert refused.remedy.startswith("Close training, choose a smaller model, or lower engine.context.")
+    for way in ("spark-chat stop", "engine.memory_floor_gib"):
         assert way in refused.remedy
     assert world.now <= STEADY_S + 1, "nothing more came, so nothing more is waited for"
 
@@ -151,6 +152,16 @@ async def test_a_containers_limit_is_said(ling: Recipe) -> None:
         await guard.admit(replace(ling, memory_floor=4 * GIB), MACHINE, lambda *_: None)
     assert "may hold 2.0 GiB (a container's limit)" in caught.value.why
     assert caught.value.remedy.startswith("Close other programs")
+
+
+async def test_what_can_never_fit_is_said_at_once(ling: Recipe) -> None:
+    world = World(20)
+    with pytest.raises(TooLittleMemory) as caught:
+        await world.guard().admit(replace(ling, memory_floor=200 * GIB), SPARK, world.say)
+    assert caught.value.what.endswith("needs 200.0 GiB of memory to start and there are 121.0 GiB in all.")
+    assert world.looks == 1 and "largest" not in caught.value.why
+    assert caught.value.remedy.startswith("Choose a smaller model or lower engine.memory_floor_gib.")
+    assert caught.value.facts["key"] == "engine.memory_floor_gib"
 
 
 # ------------------------------------------------------------------ the real thing

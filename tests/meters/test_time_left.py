@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_chat.meters.session import Stage
-from spark_chat.meters.time_left import time_left
+from spark_chat.meters.time_left import said, time_left
 
 LAST = (Stage("start", 30), Stage("weights", 300), Stage("graphs", 60), Stage("warm-up", 10))
 
@@ -35,3 +35,12 @@ def test_never_negative_and_all_later_stages_count(stage: str, elapsed: float, f
     left = time_left(LAST, stage, elapsed, fraction)
     assert left is not None and left >= later
     assert fraction != 1.0 or left == pytest.approx(later)
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [(None, ""), (0.0, ""), (2.9, ""), (4, "about 5 s left"), (41, "about 40 s left"), (56, "about 1 min left"),
+     (170, "about 3 min left")],
+)  # fmt: skip
+def test_in_words(left: float | None, words: str) -> None:
+    assert said(left) == words

@@ -17,7 +17,7 @@ from spark_chat.recipe.recipe import ModelRef, Recipe
 from tests.sglang import cpu
 
 START_S, GONE_S = 300, 30
-STAGES = ("start", "weights", "memory", "attention", "graphs", "warm-up")
+STAGES = ("start", "weights", "caches", "attention", "graphs", "warm-up")
 
 
 @pytest.fixture(scope="module")
