@@ -1,100 +1,36 @@
-"""A conversation: what was asked, what came back, and what of it the model is sent.
+"""A conversation: what was asked, what came back, other versions of both, and what of it the model is sent.
 
-Pure: no I/O, no clock. The text held here is raw, byte for byte as typed and as received; cleaning is the display's.
+Pure: no I/O, no clock. The exchanges are a tree. A way through it is on screen; it ends where one writes on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.chat.exchange import AGAIN, TOO_LONG, Exchange, Gathered, Stage
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Failed, Turn
+    from spark_chat.engine.protocol import Turn
+
+__all__ = ["TOO_LONG", "Conversation", "Exchange", "Gathered", "Stage"]
 
 
-TOO_LONG = "too long for the context"
-"""The reason of a prompt that did not fit."""
-
-
-class Stage(Enum):
-    """How far an exchange is. STOPPED and FAILED keep what had come."""
-
-    QUEUED = "queued"
-    ANSWERING = "answering"
-    DONE = "done"
-    STOPPED = "stopped"
-    FAILED = "failed"
-
-    @property
-    def over(self) -> bool:
-        return self in (Stage.DONE, Stage.STOPPED, Stage.FAILED)
-
-
-class Gathered:
-    """Text that grows by pieces; joined only when it is asked for, so that a long answer costs no more a piece."""
-
-    def __init__(self, text: str = "") -> None:
-        self._pieces = [text] if text else []
-
-    def add(self, piece: str) -> None:
-        if piece:
-            self._pieces.append(piece)
-
-    def __str__(self) -> str:
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
-
-    def __bool__(self) -> bool:
-        return bool(self._pieces)
-
-
-@dataclass
-class Exchange:
-    """One prompt and its answer. `model` is the name of the one that answered, as a person reads it."""
-
-    id: str
-    prompt: str
-    model: str = ""
-    stage: Stage = Stage.QUEUED
-    answer: Gathered = field(default_factory=Gathered)
-    reasoning: Gathered = field(default_factory=Gathered)
-    numbers: AnswerNumbers | None = None
-    failure: Failed | None = None
-    reason: str = ""
-    """Why it failed, in a sentence; kept with the conversation."""
-    reading: float | None = None
-    """How much of the prompt was read, 0..1, before the first token; None where the engine does not tell."""
-    engine_figures: dict[str, object] = field(default_factory=dict)
-    began: bool = False
-    """Whether the engine ever began to answer it."""
-
-    @property
-    def unseen(self) -> bool:
-        """Whether it is over and goes along with no later prompt: there is no answer to it."""
-        return self.stage.over and not str(self.answer).strip()
-
-    def end(self, numbers: AnswerNumbers, failure: Failed | None) -> None:
-        """The answer is over, with these numbers."""
-        self.numbers, self.failure = numbers, failure
-        if failure is not None:
-            self.reason = TOO_LONG if failure.code == "overflow" else failure.what
-            self.stage = Stage.FAILED
-        else:
-            self.stage = Stage.STOPPED if numbers.finish == "abort" else Stage.DONE
-
-
-@dataclass
 class Conversation:
-    """Exchanges in order. Those before `first_sent` stay on screen and on disk but are no longer sent."""
+    """`exchanges` are those on screen, in order. `thinking`: whether the model may reason here; None as the settings
+    say."""
 
-    id: str = ""
-    exchanges: list[Exchange] = field(default_factory=list)
-    first_sent: int = 0
+    def __init__(self, id: str = "", exchanges: list[Exchange] | None = None) -> None:
+        self.id = id
+        self.exchanges: list[Exchange] = []
+        self.thinking: bool | None = None
+        self._all: dict[str, Exchange] = {}
+        self._following: dict[str, list[Exchange]] = {}
+        self._on_screen: set[str] = set()
+        self._left_out: set[str] = set()
+        self._turns = 0
+        for exchange in exchanges or ():
+            self.add(exchange)
 
     def __iter__(self) -> Iterator[Exchange]:
         return iter(self.exchanges)
@@ -102,22 +38,102 @@ class Conversation:
     def __len__(self) -> int:
         return len(self.exchanges)
 
-    def add(self, exchange: Exchange) -> Exchange:
-        self.exchanges.append(exchange)
-        return exchange
+    @property
+    def all(self) -> list[Exchange]:
+        """Every exchange, also those that are not on screen, in the order they came."""
+        return list(self._all.values())
 
     def find(self, id: str) -> Exchange | None:
-        """The exchange called `id`. The newest are looked at first: they are the ones that change."""
-        return next((item for item in reversed(self.exchanges) if item.id == id), None)
+        """The exchange that is called `id`, or was asked under it; on screen or not."""
+        return self._all.get(id) or self._all.get(id.partition(AGAIN)[0])
+
+    def shows(self, exchange: Exchange) -> bool:
+        """Whether it is on screen."""
+        return exchange.id in self._on_screen
 
     @property
     def waiting(self) -> list[Exchange]:
-        return [item for item in self.exchanges if item.stage is Stage.QUEUED]
+        """Those whose turn has not come, on screen or not."""
+        return [item for item in self._all.values() if item.stage is Stage.QUEUED]
+
+    # ------------------------------------------------------------------ growing
+
+    def add(self, exchange: Exchange) -> Exchange:
+        """One more at the end of what is on screen."""
+        exchange.parent = self.exchanges[-1].id if self.exchanges else ""
+        self.plant(exchange)
+        self.exchanges.append(exchange)
+        self._on_screen.add(exchange.id)
+        return exchange
+
+    def plant(self, exchange: Exchange) -> None:
+        """One more, wherever its parent is; what is on screen stays."""
+        self._all[exchange.id] = exchange
+        self._following.setdefault(exchange.parent, []).append(exchange)
+        self.choose(exchange)
+
+    def put_beside(self, exchange: Exchange, other: Exchange) -> int:
+        """`exchange` as another version of `other`, in its place on screen, where what followed is gone from now.
+        Returns its place among those on screen."""
+        exchange.parent = other.parent
+        self.plant(exchange)
+        return self.turn_to(exchange)
+
+    # ------------------------------------------------------------------ versions
+
+    def choose(self, exchange: Exchange) -> None:
+        """It is the one of its versions that was shown last."""
+        self._turns += 1
+        exchange.turn = self._turns
+
+    def prompts(self, exchange: Exchange) -> list[str]:
+        """Ids of the versions of its prompt, in the order they came."""
+        return list(dict.fromkeys(item.prompt_id for item in self._following.get(exchange.parent, ())))
+
+    def answers(self, exchange: Exchange) -> list[Exchange]:
+        """The answers to its prompt, in the order they came."""
+        same = self._following.get(exchange.parent, ())
+        return [item for item in same if item.prompt_id == exchange.prompt_id]
+
+    def path_to(self, exchange: Exchange) -> list[Exchange]:
+        """The exchanges up to this one, each the parent of the next."""
+        path: list[Exchange] = []
+        at: Exchange | None = exchange
+        while at is not None and len(path) <= len(self._all):
+            path.append(at)
+            at = self._all.get(at.parent)
+        return path[::-1]
+
+    def turn_to(self, exchange: Exchange, *, deeper: bool = False) -> int:
+        """Have the way to `exchange` on screen; with `deeper` also what followed it last. Returns the place of the
+        first exchange that is another one than before."""
+        path = self.path_to(exchange)
+        while deeper and (following := self._following.get(path[-1].id)):
+            path.append(max(following, key=lambda item: item.turn))
+        before, self.exchanges = self.exchanges, path
+        self._on_screen = {item.id for item in path}
+        same = (at for at, (old, new) in enumerate(zip(before, path, strict=False)) if old is not new)
+        return next(same, min(len(before), len(path)))
+
+    def beside(self, exchange: Exchange, step: int, *, answers: bool) -> Exchange | None:
+        """The version `step` further, of the answer or of the prompt; None where there is none."""
+        if answers:
+            versions = self.answers(exchange)
+            at = versions.index(exchange) + step
+            return versions[at] if 0 <= at < len(versions) else None
+        prompts = self.prompts(exchange)
+        at = prompts.index(exchange.prompt_id) + step
+        if not 0 <= at < len(prompts):
+            return None
+        found = [item for item in self._following[exchange.parent] if item.prompt_id == prompts[at]]
+        return max(found, key=lambda item: item.turn)
+
+    # ------------------------------------------------------------------ what the model gets
 
     def sent_before(self, exchange: Exchange) -> list[Exchange]:
         """The earlier exchanges whose turns go along with `exchange`'s prompt: those with an answer, cut off or not."""
-        end = self.exchanges.index(exchange)
-        return [item for item in self.exchanges[self.first_sent : end] if str(item.answer).strip()]
+        earlier = self.path_to(exchange)[:-1]
+        return [item for item in earlier if item.id not in self._left_out and str(item.answer).strip()]
 
     def turns(self, exchange: Exchange, system_prompt: str = "") -> list[Turn]:
         """What the model gets for `exchange`: the system prompt, the turns before, the prompt. No old reasoning."""
@@ -153,8 +169,8 @@ class Conversation:
         return count
 
     def drop_oldest(self, exchange: Exchange, count: int) -> int:
-        """Stop sending the `count` oldest of the exchanges that go along with `exchange`. Returns how many went."""
+        """Stop sending the `count` oldest of the exchanges that go along with `exchange`; they stay on screen and on
+        disk. Returns how many went."""
         earlier = self.sent_before(exchange)[:count]
-        if earlier:
-            self.first_sent = self.exchanges.index(earlier[-1]) + 1
+        self._left_out.update(item.id for item in earlier)
         return len(earlier)

@@ -2,86 +2,94 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from spark_chat.chat.conversation import Conversation, Exchange, Gathered, Stage
-from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.chat.conversation import Conversation, Exchange, Stage
 
 if TYPE_CHECKING:
     from spark_chat.history.journal import Journal
-    from spark_chat.history.message import Conversation as Kept
     from spark_chat.history.message import State
-
-
-def answer_id(exchange: Exchange) -> str:
-    """The answer's id in the journal; the prompt's is the exchange's."""
-    return f"{exchange.id}.answer"
 
 
 class Keeping:
     """Writes a sitting down. No call waits for the disk or raises."""
 
     def __init__(self, journal: Journal, conversation: Conversation) -> None:
-        self._journal = journal
+        from spark_chat.history.shelf import Shelf
+
+        self._journal, self._shelf = journal, Shelf(journal)
         self._conversation = conversation
-        self._started: set[str] = set()
+        self._home: dict[str, Conversation] = {}
+        """Of answers that began: the conversation that they belong to."""
 
     def begin(self, conversation: Conversation) -> None:
         self._conversation = conversation
 
     def asked(self, exchange: Exchange) -> None:
-        self._journal.prompt(self._conversation.id, exchange.id, exchange.prompt)
+        if exchange.owns_prompt:
+            after = self._before(self._conversation, exchange)
+            self._journal.prompt(self._conversation.id, exchange.id, exchange.prompt, after, exchange.edits or None)
 
     def started(self, exchange: Exchange) -> None:
-        self._started.add(exchange.id)
-        self._journal.answer_started(self._conversation.id, answer_id(exchange), exchange.id)
+        conversation = self._home[exchange.id] = self._conversation
+        if exchange.going_on:
+            base = len(str(exchange.answer)), len(str(exchange.reasoning))
+            self._journal.goes_on(conversation.id, exchange.answer_id, base)
+        else:
+            after = self._before(conversation, exchange)
+            shown = conversation.shows(exchange)
+            self._journal.answer_started(conversation.id, exchange.answer_id, exchange.prompt_id, after, shown)
 
     def piece(self, exchange: Exchange, text: str, reasoning: str) -> None:
-        self._journal.append(answer_id(exchange), text, reasoning)
+        self._journal.append(exchange.answer_id, text, reasoning)
 
     def ended(self, exchange: Exchange) -> None:
         states: dict[Stage, State] = {Stage.DONE: "done", Stage.STOPPED: "stopped"}
         state = states.get(exchange.stage, "failed")
-        if exchange.id in self._started:
-            self._started.discard(exchange.id)
-            self._journal.finish(answer_id(exchange), state, exchange.numbers, _about(exchange))
-        else:
+        if self._home.pop(exchange.id, None) is not None:
+            self._journal.finish(exchange.answer_id, state, _figures(exchange), _about(exchange))
+        elif exchange.owns_prompt and not exchange.began:
             self._journal.finish(exchange.id, state, conversation=self._conversation.id)
 
     def draft(self, text: str) -> None:
         """What stands in the composer."""
         self._journal.draft(self._conversation.id, text)
 
+    def shown(self, chosen: Exchange) -> None:
+        """The person stepped to another version, `chosen`."""
+        last = next((item for item in reversed(self._conversation.exchanges) if item.began or item.edits), None)
+        if last is not None:
+            self._shelf.show(self._conversation.id, _message(last), _message(chosen))
+
+    def set_up(self, conversation: Conversation) -> None:
+        """The conversation's own settings changed."""
+        thinking = {} if conversation.thinking is None else {"thinking": conversation.thinking}
+        self._shelf.settings(conversation.id, thinking)
+
+    def fork(self, conversation: Conversation, title: str, copies: list[tuple[Exchange, Exchange]]) -> None:
+        """`conversation` is a copy of a part of the one at hand; `copies` are (old, new), those that were answered."""
+        ids = []
+        for old, new in copies:
+            ids += [(old.prompt_id, new.prompt_id), (old.answer_id, new.answer_id)]
+        self._shelf.fork(self._conversation.id, conversation.id, title, ids)
+
+    @staticmethod
+    def _before(conversation: Conversation, exchange: Exchange) -> str:
+        """Id of the last answer before it; "" for none."""
+        earlier = conversation.path_to(exchange)[:-1]
+        return next((item.answer_id for item in reversed(earlier) if item.began), "")
+
+
+def _message(exchange: Exchange) -> str:
+    return exchange.answer_id if exchange.began else exchange.prompt_id
+
+
+def _figures(exchange: Exchange) -> dict[str, object]:
+    figures: dict[str, object] = asdict(exchange.numbers) if exchange.numbers is not None else {}
+    return {**figures, "earlier": [asdict(part) for part in exchange.earlier]} if exchange.earlier else figures
+
 
 def _about(exchange: Exchange) -> dict[str, str]:
     about = {"model": exchange.model}
     return {**about, "reason": exchange.reason} if exchange.reason else about
-
-
-def restored(kept: Kept) -> Conversation:
-    """A conversation read back. An answer that a kill cut off is a stopped one; prompts never sent wait again."""
-    conversation = Conversation(id=kept.id)
-    asked: dict[str, Exchange] = {}
-    for message in kept.messages:
-        if message.role == "user":
-            exchange = conversation.add(Exchange(id=message.id, prompt=message.text))
-            exchange.stage = Stage.QUEUED if message.state == "queued" else Stage.STOPPED
-            asked[message.id] = exchange
-        elif message.role == "assistant" and message.parent in asked:
-            exchange = asked[message.parent]
-            exchange.answer, exchange.reasoning = Gathered(message.text), Gathered(message.reasoning)
-            stages = {"done": Stage.DONE, "failed": Stage.FAILED}
-            exchange.stage, exchange.began = stages.get(message.state, Stage.STOPPED), True
-            exchange.model = str(message.settings.get("model", ""))
-            exchange.reason = str(message.settings.get("reason", ""))
-            exchange.numbers = numbers(message.numbers)
-    return conversation
-
-
-def numbers(kept: dict[str, object]) -> AnswerNumbers | None:
-    """Numbers read back; fields of another version are left out. None where there are none."""
-    known = {name: value for name, value in kept.items() if name in AnswerNumbers.__dataclass_fields__}
-    histogram = known.get("accepted_histogram")
-    if isinstance(histogram, list):
-        known["accepted_histogram"] = tuple(histogram)
-    return AnswerNumbers(**known) if known else None  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from spark_chat.chat.keeping import numbers as numbers_of
+from spark_chat.chat.restoring import numbers as numbers_of
 from spark_chat.history.message import Conversation, Message
 from spark_chat.meters import units
 from spark_chat.meters.line import answer_line, known_parts

@@ -7,65 +7,25 @@ Prompts queue here, not in the engine: what is sent with a prompt is only known 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
+from spark_chat.chat.ports import Engine, Keeper, Overflow, View
+from spark_chat.chat.versions import Versions
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Failed, Turn
+    from spark_chat.engine.protocol import Failed, Opening
+
+__all__ = ["Overflow", "Session"]
 
 ENGINE_GONE = ("died", "load", "memory", "protocol")
 """Failures of the engine itself: a prompt it had not begun keeps its place and goes to the next one."""
-
-
-class Engine(Protocol):
-    """What a sitting needs of the driver."""
-
-    def ask(self, id: str, messages: Sequence[Turn], settings: Settings) -> None: ...
-    def abort(self, id: str | None = None) -> None: ...
-
-
-class Keeper(Protocol):
-    """Where what is typed and received is kept; see `keeping.py`."""
-
-    def begin(self, conversation: Conversation) -> None: ...
-    def asked(self, exchange: Exchange) -> None: ...
-    def started(self, exchange: Exchange) -> None: ...
-    def piece(self, exchange: Exchange, text: str, reasoning: str) -> None: ...
-    def ended(self, exchange: Exchange) -> None: ...
-    def draft(self, text: str) -> None: ...
-
-
-class View(Protocol):
-    """A front end."""
-
-    def changed(self, snapshot: Snapshot) -> None: ...
-    def asked(self, exchange: Exchange) -> None: ...
-    def staged(self, exchange: Exchange) -> None: ...
-    def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None: ...
-    def ended(self, exchange: Exchange) -> None: ...
-    def overflowed(self, overflow: Overflow | None) -> None: ...
-
-
-@dataclass(frozen=True)
-class Overflow:
-    """A prompt that does not fit the context. `drop` of the oldest turns would have to go; 0 where that won't do."""
-
-    exchange: Exchange
-    prompt_tokens: int
-    context: int
-    drop: int
-
-    @property
-    def excess(self) -> int:
-        """Tokens too many."""
-        return self.prompt_tokens - self.context
 
 
 class Session:
@@ -78,9 +38,8 @@ class Session:
         self.engine: Engine | None = None
         self.keeper: Keeper | None = None
         self.overflow: Overflow | None = None
-        self.thinking = settings.sampling.thinking
-        """Whether the model may reason: of this sitting, whatever is saved."""
         self._running: Exchange | None = None
+        self.versions = Versions(self)
         self._left: dict[str, Exchange] = {}
         """Answers that were still being stopped when their conversation was left."""
         self._typed: dict[str, float] = {}
@@ -95,6 +54,18 @@ class Session:
     def answering(self) -> Exchange | None:
         """The exchange that is being answered."""
         return self._running if self._running is not None and self._running.stage is Stage.ANSWERING else None
+
+    @property
+    def thinking(self) -> bool:
+        """Whether the model may reason in this conversation."""
+        own = self.conversation.thinking
+        return self.settings.sampling.thinking if own is None else own
+
+    def think(self, own: bool | None) -> None:
+        """Have the model reason in this conversation, or not; None: as the settings say."""
+        self.conversation.thinking = own
+        if self.keeper:
+            self.keeper.set_up(self.conversation)
 
     # ------------------------------------------------------------------ what a person does
 
@@ -112,8 +83,7 @@ class Session:
         """Stop the answer that runs, else take back the last prompt that waits. False where there was neither."""
         running = self._running
         if running is not None and running.stage is Stage.ANSWERING:
-            if self.engine:
-                self.engine.abort(running.id)
+            self._stop_running()
             return True
         waiting = self.conversation.waiting
         if not waiting:
@@ -128,7 +98,22 @@ class Session:
 
     def _stop_running(self) -> None:
         if self._running and self.engine:
-            self.engine.abort(self._running.id)
+            self.engine.abort(self._running.asked_as)
+
+    def leave_way(self, kept: set[str]) -> None:
+        """Other versions are wanted: of what follows the exchanges `kept`, an answer that runs is stopped, prompts
+        that wait are taken back."""
+        self._overflowed(None)
+        if self._running is not None and self._running.id not in kept and self._running.stage is Stage.ANSWERING:
+            self._stop_running()
+        for exchange in reversed(self.conversation.waiting):
+            if self.conversation.shows(exchange) and exchange.id not in kept:
+                self._take_back(exchange)
+
+    def wait(self, exchange: Exchange) -> None:
+        """`exchange` is queued: it is asked when its turn comes."""
+        self._typed[exchange.id] = self._clock()
+        self.go_on()
 
     def clear_queue(self) -> int:
         """Take back all prompts that wait. Returns how many."""
@@ -142,7 +127,7 @@ class Session:
         when one comes back."""
         self._stop_running()
         if self._running is not None:
-            self._left[self._running.id] = self._running
+            self._left[self._running.asked_as] = self._running
             self._running = None
         self._overflowed(None)
         self.conversation = conversation or Conversation(id=uuid4().hex)
@@ -153,8 +138,11 @@ class Session:
     def keep(self, keeper: Keeper) -> None:
         """There is a place to keep things now; what was typed before goes there first."""
         self.keeper = keeper
-        for exchange in self.conversation:
+        keeper.begin(self.conversation)
+        for exchange in self.conversation.all:
             keeper.asked(exchange)
+        if self.conversation.thinking is not None:
+            keeper.set_up(self.conversation)
 
     def drop_oldest(self) -> int:
         """Leave out the oldest turns, as the overflow says, and ask its prompt again. Returns how many went."""
@@ -168,6 +156,7 @@ class Session:
     def _ask_again(self, exchange: Exchange) -> None:
         """Ask a prompt that was too long once more."""
         exchange.stage, exchange.failure, exchange.numbers, exchange.reason = Stage.QUEUED, None, None, ""
+        exchange.going_on = bool(exchange.answer or exchange.reasoning)
         self._typed[exchange.id] = self._clock()
         self._overflowed(None)
         self.view.staged(exchange)
@@ -198,7 +187,11 @@ class Session:
         self._queued_s[exchange.id] = self._clock() - self._typed.pop(exchange.id, self._clock())
         messages = self.conversation.turns(exchange, self.settings.sampling.system_prompt)
         sampling = replace(self.settings.sampling, thinking=self.thinking)
-        self.engine.ask(exchange.id, messages, replace(self.settings, sampling=sampling))
+        settings = replace(self.settings, sampling=sampling)
+        if exchange.going_on:
+            self.engine.ask(exchange.asked_as, messages, settings, opening=_opening(exchange))
+        else:
+            self.engine.ask(exchange.asked_as, messages, settings)
 
     def update(self, update: Update) -> None:
         """Take in one update of the driver."""
@@ -211,7 +204,7 @@ class Session:
 
     def _changed(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        if snapshot.answering and self._running and snapshot.answering == self._running.id:
+        if snapshot.answering and self._running and snapshot.answering == self._running.asked_as:
             self._begun(self._running)
         self.view.changed(snapshot)
         overflow, ready = self.overflow, snapshot.ready
@@ -226,11 +219,12 @@ class Session:
         exchange.model = self.snapshot.recipe.model.name if self.snapshot.recipe else ""
         if self.keeper:
             self.keeper.started(exchange)
-        self.view.staged(exchange)
+        if self.conversation.shows(exchange):
+            self.view.staged(exchange)
 
     def _piece(self, piece: Piece) -> None:
         exchange = self.conversation.find(piece.id)
-        if exchange is None or exchange.stage.over:
+        if exchange is None or exchange.stage.over or exchange.asked_as != piece.id:
             return
         self._begun(exchange)
         exchange.answer.add(piece.text)
@@ -238,18 +232,19 @@ class Session:
         exchange.numbers, exchange.reading = piece.numbers, piece.reading
         if self.keeper:
             self.keeper.piece(exchange, piece.text, piece.reasoning)
-        self.view.piece(exchange, piece.text, piece.reasoning, piece.numbers)
+        if self.conversation.shows(exchange):
+            self.view.piece(exchange, piece.text, piece.reasoning, piece.numbers)
 
     def _answered(self, answered: Answered) -> None:
-        left = self._left.pop(answered.id, None)
+        left = self._left.pop(answered.id, None)  # of the conversation before
         if left is not None and left.began:
             left.end(answered.numbers, answered.failure)
             if self.keeper:
                 self.keeper.ended(left)
         exchange = self.conversation.find(answered.id)
-        if self._running is not None and self._running.id == answered.id:
+        if self._running is not None and self._running.asked_as == answered.id:
             self._running = None
-        if exchange is None or exchange.stage.over:
+        if exchange is None or exchange.stage.over or exchange.asked_as != answered.id:
             self.go_on()
             return
         failure = answered.failure
@@ -262,7 +257,7 @@ class Session:
         exchange.end(self._with_wait(exchange.id, answered.numbers), failure)
         if self.keeper:
             self.keeper.ended(exchange)
-        self.view.ended(exchange)
+        self._tell_ended(exchange)
         if failure and failure.code == "overflow":
             self._overflowed(self._overflow_of(exchange, failure))
         self.go_on()
@@ -285,12 +280,24 @@ class Session:
             self.overflow = overflow
             self.view.overflowed(overflow)
 
+    def _tell_ended(self, exchange: Exchange) -> None:
+        if self.conversation.shows(exchange):
+            self.view.ended(exchange)
+
     def _take_back(self, exchange: Exchange) -> None:
-        exchange.end(AnswerNumbers(finish="abort"), None)
         if exchange is self._running:
+            self._stop_running()
             self._running = None
-            if self.engine:
-                self.engine.abort(exchange.id)
-        if self.keeper:
-            self.keeper.ended(exchange)
-        self.view.ended(exchange)
+        if exchange.going_on:
+            exchange.stay()
+        else:
+            exchange.end(AnswerNumbers(finish="abort"), None)
+            if self.keeper:
+                self.keeper.ended(exchange)
+        self._tell_ended(exchange)
+
+
+def _opening(exchange: Exchange) -> Opening:
+    from spark_chat.engine.protocol import Opening
+
+    return Opening(text=str(exchange.answer), thought=str(exchange.reasoning))

@@ -32,6 +32,7 @@ from spark_chat.engine.protocol import (
     Done,
     Failed,
     Left,
+    Opening,
     Progress,
     Ready,
     Started,
@@ -208,10 +209,13 @@ class Driver:
 
     # ------------------------------------------------------------------ prompts
 
-    def ask(self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False) -> None:
+    def ask(
+        self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False,
+        opening: Opening | None = None,
+    ) -> None:  # fmt: skip
         """Queue a prompt: it is sent once the engine is up and has answered those before it. `messages` end with the
         prompt. Piece... and one Answered with `id` follow. Raises ValueError for an id that is in use."""
-        self._prompts.add(Prompt(id, tuple(messages), settings, time.monotonic(), ignore_eos))
+        self._prompts.add(Prompt(id, tuple(messages), settings, time.monotonic(), ignore_eos, opening))
         self._send_next()
 
     def abort(self, id: str | None = None) -> None:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from spark_chat.engine.protocol import Generate, Sampling, Turn
+from spark_chat.engine.protocol import Generate, Opening, Sampling, Turn
 from spark_chat.settings.schema import Settings
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt as it was asked: `messages` end with it. `submitted`: seconds of the monotonic clock."""
+    """One prompt as it was asked: `messages` end with it. `submitted`: seconds of the monotonic clock. `opening`: what
+    its answer already says."""
 
     id: str
     messages: tuple[Turn, ...]
     settings: Settings
     submitted: float
     ignore_eos: bool = False
+    opening: Opening | None = None
 
     def command(self) -> Generate:
         """What the engine is told. The system prompt of the settings goes first where the turns hold none."""
@@ -37,6 +39,7 @@ class Prompt:
                 ignore_eos=self.ignore_eos,
             ),
             thinking=sampling.thinking,
+            opening=self.opening,
         )
 
     def settings_used(self) -> dict[str, object]:

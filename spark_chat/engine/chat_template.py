@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from spark_chat.engine.interface import EngineFailure
-from spark_chat.engine.protocol import Turn
-from spark_chat.engine.reasoning import OPEN
+from spark_chat.engine.protocol import Opening, Turn
+from spark_chat.engine.reasoning import OPEN, before
 
 
-def prompt(tokenizer: Any, turns: Sequence[Turn], thinking: bool) -> tuple[list[int], bool]:
-    """The ids, and whether the template left a thought open at their end. Raises EngineFailure."""
+def prompt(
+    tokenizer: Any, turns: Sequence[Turn], thinking: bool, opening: Opening | None = None
+) -> tuple[list[int], bool]:
+    """The ids, and whether they end inside a thought. With an `opening` they end in what the answer said so far: the
+    ids of the prompt stay as they are, so that what the engine holds of it is used again. Raises EngineFailure."""
+    if opening is not None:
+        ids, opened = prompt(tokenizer, turns, bool(opening.thought))
+        said = tokenizer.encode(before(opening.text, opening.thought, opened), add_special_tokens=False)
+        return [*ids, *(int(token) for token in said)], not opening.text
     messages = [{"role": turn.role, "content": turn.content} for turn in turns]
     try:
         text = tokenizer.apply_chat_template(

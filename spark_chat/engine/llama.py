@@ -19,7 +19,7 @@ from typing import Any
 from spark_chat.engine import gguf_facts, llama_log
 from spark_chat.engine.gguf_facts import BadGguf, GgufFacts
 from spark_chat.engine.interface import EngineFailure, Report
-from spark_chat.engine.llama_answer import Answer, Piece, merged, request
+from spark_chat.engine.llama_answer import Answer, Piece, merged, request, thinks
 from spark_chat.engine.llama_count import TokenCounter
 from spark_chat.engine.llama_params import Plan, plan
 from spark_chat.engine.llama_proofs import proofs
@@ -105,12 +105,16 @@ class LlamaEngine:
         if not command.messages:
             raise EngineFailure("request", "There is no prompt to answer.", remedy="Write one.")
         assert self._plan is not None
-        opened = self._opened[command.thinking]
-        answer = Answer(command.id, self._speculative, adaptive=self._plan.kind == "MTP", opened=opened)
+        opened, opening = self._opened[thinks(command)], command.opening
+        inside = opened if opening is None else not opening.text
+        answer = Answer(
+            command.id, self._speculative, adaptive=self._plan.kind == "MTP", opened=inside,
+            going_on=opening is not None,
+        )  # fmt: skip
         self._stop = threading.Event()
         if self._aborted == command.id:  # it was stopped before it began
             self._stop.set()
-        call = _Call(self._server, request(command), self._stop)
+        call = _Call(self._server, request(command, opened), self._stop)
         yield Started(id=command.id, time=time.monotonic())
         call.start()
         first = self._answering = True

@@ -8,17 +8,25 @@ from typing import Any
 from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.llama_steps import Counts, Steps
 from spark_chat.engine.protocol import Delta, Done, FinishReason, Generate, Timings, Usage
-from spark_chat.engine.reasoning import ReasoningSplitter
+from spark_chat.engine.reasoning import ReasoningSplitter, before
 
 MERGED = 256 * 1024
 """Characters that one Delta holds at most before the next one begins: far below the frame's bound."""
 
 
-def request(command: Generate) -> dict[str, Any]:
-    """The request for llama.cpp's chat completions."""
-    sampling = command.sampling
+def thinks(command: Generate) -> bool:
+    """Whether the template is to let the model think: the rest of an answer that has no thought gets none."""
+    return command.thinking if command.opening is None else bool(command.opening.thought)
+
+
+def request(command: Generate, opened: bool = False) -> dict[str, Any]:
+    """The request for llama.cpp's chat completions. `opened`: the template's prompt ends inside a thought."""
+    sampling, opening = command.sampling, command.opening
+    messages = [{"role": turn.role, "content": turn.content} for turn in command.messages]
+    if opening is not None:  # a last turn that is the assistant's is left open, and none of it comes back
+        messages.append({"role": "assistant", "content": before(opening.text, opening.thought, opened)})
     body: dict[str, Any] = {
-        "messages": [{"role": turn.role, "content": turn.content} for turn in command.messages],
+        "messages": messages,
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
@@ -29,7 +37,7 @@ def request(command: Generate) -> dict[str, Any]:
         "return_progress": True,  # a chunk a prefill batch: an abort is seen there too
         "verbose": True,  # why it stopped, on the last chunk
         "response_fields": ["stop_type", "truncated", "tokens_predicted"],
-        "chat_template_kwargs": {"enable_thinking": command.thinking},
+        "chat_template_kwargs": {"enable_thinking": thinks(command)},
     }
     if sampling.seed is not None:
         body["seed"] = sampling.seed
@@ -50,12 +58,14 @@ class Piece:
 @dataclass
 class Answer:
     """Follows one answer. `speculative`: whether speculation is set up; `adaptive`: whether its length changes;
-    `opened`: the prompt ends inside a thought, and llama.cpp does not tell the two apart for this template."""
+    `opened`: the prompt ends inside a thought, and llama.cpp does not tell the two apart for this template;
+    `going_on`: it is the rest of an answer."""
 
     id: str
     speculative: bool
     adaptive: bool = False
     opened: bool = False
+    going_on: bool = False
     steps: Steps = field(default_factory=Steps)
     timings: dict[str, Any] = field(default_factory=dict)
     ended: bool = False
@@ -67,7 +77,7 @@ class Answer:
     _reading: float | None = None
 
     def __post_init__(self) -> None:
-        self._splitter = ReasoningSplitter(self.opened)
+        self._splitter = ReasoningSplitter(self.opened, self.going_on)
 
     def take(self, chunk: dict[str, Any], time: float) -> Piece | None:
         """One chunk, in order. Raises EngineFailure where it is an error."""
@@ -85,6 +95,8 @@ class Answer:
                 return Piece("", "", self.steps.counts(), None, time)
         choice: dict[str, Any] = next(iter(chunk.get("choices") or ()), {})
         delta = choice.get("delta") or {}
+        if self.going_on and delta.get("reasoning_content"):
+            self._splitter.thinking = False  # llama.cpp tells the two apart itself
         thought, text = self._splitter.feed(delta.get("content") or "")
         return self._piece(text, (delta.get("reasoning_content") or "") + thought, time, choice, chunk)
 
@@ -96,7 +108,7 @@ class Answer:
     def _piece(
         self, text: str, reasoning: str, time: float, choice: dict[str, Any], chunk: dict[str, Any]
     ) -> Piece | None:
-        if reasoning and not self._reasoning_ids:
+        if reasoning and not self._reasoning_ids and not self.going_on:
             reasoning = reasoning.lstrip("\n")
         if reasoning:
             self._reasoning_ids = self.steps.ids

@@ -14,6 +14,14 @@ class Turn(msgspec.Struct, frozen=True):
     content: str
 
 
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """What the answer to the last turn already says: it goes on right behind it. Where there is no `text`, the
+    `thought` is not over."""
+
+    text: str = ""
+    thought: str = ""
+
+
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """How the next token is picked. `temperature` 0 is greedy. `seed` None lets the engine choose."""
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from spark_chat.engine.parts import Opening as Opening
 from spark_chat.engine.parts import Past as Past
 from spark_chat.engine.parts import Person as Person
 from spark_chat.engine.parts import Proof as Proof
@@ -88,12 +89,14 @@ class Leave(Command, frozen=True, kw_only=True):
 
 
 class Generate(Command, frozen=True, kw_only=True):
-    """Answer `messages`. `id` is the sender's, unique for the worker's life."""
+    """Answer `messages`. `id` is the sender's, unique for the worker's life. With an `opening` the answer is the
+    rest of one that was cut off; what comes, and all counts but the prompt's, are of the new part alone."""
 
     id: str
     messages: list[Turn]
     sampling: Sampling
     thinking: bool = True
+    opening: Opening | None = None
 
 
 class Abort(Command, frozen=True, kw_only=True):

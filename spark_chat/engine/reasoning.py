@@ -9,18 +9,27 @@ from __future__ import annotations
 OPEN, CLOSE = "<think>", "</think>"
 
 
+def before(text: str, thought: str, opened: bool) -> str:
+    """What an answer said so far as it stands behind the template's prompt, to be gone on with. `opened`: that prompt
+    ends inside a thought. Where there is no `text`, the thought is left open."""
+    if not thought:
+        return text
+    start = thought if opened else f"{OPEN}\n{thought}"
+    return start if not text else f"{start}{'' if thought.endswith(chr(10)) else chr(10)}{CLOSE}\n\n{text}"
+
+
 class ReasoningSplitter:
     """`opened`: the prompt's template ended in `<think>`, so the text starts inside a thought.
 
     The tags themselves, and the blank that a model puts around them, belong to neither part. A `<think>` only counts
-    at the very start: later it is text like any other.
+    at the very start: later it is text like any other. `going_on`: the text is the rest of an answer, or of a thought.
     """
 
-    def __init__(self, opened: bool) -> None:
+    def __init__(self, opened: bool, going_on: bool = False) -> None:
         self.thinking = opened
-        self._started = opened
+        self._started = opened or going_on
         self._held = ""
-        self._strip = True
+        self._strip = not going_on
 
     def feed(self, text: str) -> tuple[str, str]:
         """(reasoning, answer) that are certain so far; what may be the start of a tag is held back."""

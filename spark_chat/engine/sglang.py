@@ -166,7 +166,7 @@ class SglangEngine:
 
     async def generate(self, command: Generate) -> AsyncIterator[AnyEvent]:
         tokenizer = self._engine.tokenizer_manager.tokenizer
-        ids, opened = chat_template.prompt(tokenizer, command.messages, command.thinking)
+        ids, opened = chat_template.prompt(tokenizer, command.messages, command.thinking, command.opening)
         if len(ids) >= self._limit:
             raise EngineFailure(
                 "overflow",
@@ -198,7 +198,7 @@ class SglangEngine:
     async def _stream(
         self, command: Generate, rid: str, ids: list[int], opened: bool, params: dict[str, Any]
     ) -> AsyncIterator[AnyEvent]:
-        splitter = ReasoningSplitter(opened)
+        splitter = ReasoningSplitter(opened, going_on=command.opening is not None)
         reasoning_tokens, tokens, first = 0, 0, 0
         meta: dict[str, Any] = {}
         asked = time.monotonic()

@@ -79,7 +79,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # All words of all messages. The text itself stays in `messages` alone; the triggers hold the two together.
         """CREATE VIRTUAL TABLE words USING fts5 (
             text, reasoning, content = 'messages', content_rowid = 'seq',
-            tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+            tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3 4 5'
         )""",
         "INSERT INTO words (words) VALUES ('rebuild')",
         """CREATE TRIGGER words_added AFTER INSERT ON messages BEGIN

@@ -84,7 +84,7 @@ class Deeds:
             self._say(f"There is no {argument} in the list that /resume shows.")
 
     async def _go_on_with(self, item: Listed) -> None:
-        from spark_chat.chat.keeping import restored
+        from spark_chat.chat.restoring import restored
 
         journal = self._chat.journal
         kept = await journal.committed(journal.resume(item.conversation))
@@ -131,13 +131,9 @@ class Deeds:
         self._say(f"{count} taken back, not sent." if count else "Nothing waits.")
 
     async def action_think(self, argument: str) -> None:
-        session = self._chat.session
-        words = {"on": True, "off": False, "": not session.thinking}
-        if argument not in words:
-            self._say("It is /think on or /think off.")
-            return
-        session.thinking = words[argument]
-        self._say(f"The model {'reasons' if session.thinking else 'answers without reasoning'} from the next prompt.")
+        from spark_chat.chat.thinking import think
+
+        self._say(think(self._chat.session, argument))
 
     async def action_export(self, argument: str) -> None:
         from spark_chat.chat.exporting import export

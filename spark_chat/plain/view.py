@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from spark_chat.chat.conversation import Exchange, Stage
+from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.wording import end_line, failure_text, thought_note
 from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.headless.narrator import Narrator
@@ -101,6 +101,9 @@ class PlainView:
         if self._snapshot.phase is Phase.READY:
             self._tell_badges()
         self._moved()
+
+    def turned(self, conversation: Conversation, place: int) -> None:
+        """Nothing that was printed changes."""
 
     def overflowed(self, overflow: Overflow | None) -> None:
         if overflow is not None:

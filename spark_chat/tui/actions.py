@@ -68,15 +68,9 @@ class Actions:
         self._app.say(f"{_prompts(count)} taken back, not sent; the up key recalls." if count else "Nothing waits.")
 
     def action_think(self, argument: str) -> None:
-        session = self._app.session
-        words = {"on": True, "off": False, "": not session.thinking}
-        if argument not in words:
-            self._app.say("It is /think on or /think off.")
-            return
-        session.thinking = words[argument]
-        self._app.say(
-            f"The model {'reasons' if session.thinking else 'answers without reasoning'} from the next prompt."
-        )
+        from spark_chat.chat.thinking import think
+
+        self._app.say(think(self._app.session, argument))
 
     def action_fold(self) -> None:
         if not self._app.chat.view.toggle_reasoning():

@@ -181,7 +181,7 @@ class Opening:
         app = self._app
         if app.journal is None:
             return
-        from spark_chat.chat.keeping import restored
+        from spark_chat.chat.restoring import restored
 
         kept = await app.journal.committed(app.journal.resume(id))
         if kept is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
-from spark_chat.engine.protocol import Counted, Failed, Progress, Ready, Statistics, Turn
+from spark_chat.engine.protocol import Counted, Failed, Opening, Progress, Ready, Statistics, Turn
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.optimizations.optimization import Badge, State
 from spark_chat.recipe.recipe import ModelRef, Recipe
@@ -43,6 +43,8 @@ class FakeDriver:
     aborted: list[str | None] = field(default_factory=list)
     settings: list[Settings] = field(default_factory=list)
     """What each prompt was asked with."""
+    openings: list[Opening | None] = field(default_factory=list)
+    """What each answer already said."""
     saved_settings: Settings | None = None
     confirmed: int = 0
     closed: bool = False
@@ -71,8 +73,12 @@ class FakeDriver:
     async def confirm(self) -> None:
         self.confirmed += 1
 
-    def ask(self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False) -> None:
+    def ask(
+        self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False,
+        opening: Opening | None = None,
+    ) -> None:  # fmt: skip
         self.settings.append(settings)
+        self.openings.append(opening)
         self.asked.append((id, [turn.content for turn in messages]))
         if self.snapshot.phase is Phase.READY:
             self.say(answering=id)

@@ -164,6 +164,9 @@ class ChatView:
         self._overflow = overflow
         self.show_notices()
 
+    def turned(self, conversation: Conversation, place: int) -> None:
+        """From number `place` on other exchanges stand there now."""
+
     def restored(self, conversation: Conversation) -> None:
         """Another conversation stands there now."""
         self._screen.spark.weighing.changed()

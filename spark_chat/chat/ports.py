@@ -1,0 +1,63 @@
+"""What a sitting needs of others: an engine, a keeper, a front end; and what it tells of a prompt that is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from spark_chat.chat.conversation import Conversation, Exchange
+from spark_chat.driver.snapshot import Snapshot
+from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from spark_chat.engine.protocol import Opening, Turn
+
+
+class Engine(Protocol):
+    """What a sitting needs of the driver."""
+
+    def ask(self, id: str, messages: Sequence[Turn], settings: Settings, *, opening: Opening | None = None) -> None: ...
+    def abort(self, id: str | None = None) -> None: ...
+
+
+class Keeper(Protocol):
+    """Where what is typed and received is kept; see `keeping.py`."""
+
+    def begin(self, conversation: Conversation) -> None: ...
+    def asked(self, exchange: Exchange) -> None: ...
+    def started(self, exchange: Exchange) -> None: ...
+    def piece(self, exchange: Exchange, text: str, reasoning: str) -> None: ...
+    def ended(self, exchange: Exchange) -> None: ...
+    def draft(self, text: str) -> None: ...
+    def shown(self, chosen: Exchange) -> None: ...
+    def set_up(self, conversation: Conversation) -> None: ...
+    def fork(self, conversation: Conversation, title: str, copies: list[tuple[Exchange, Exchange]]) -> None: ...
+
+
+class View(Protocol):
+    """A front end. It is told of what is on screen; `turned`: from number `place` on other exchanges are."""
+
+    def changed(self, snapshot: Snapshot) -> None: ...
+    def asked(self, exchange: Exchange) -> None: ...
+    def staged(self, exchange: Exchange) -> None: ...
+    def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None: ...
+    def ended(self, exchange: Exchange) -> None: ...
+    def turned(self, conversation: Conversation, place: int) -> None: ...
+    def overflowed(self, overflow: Overflow | None) -> None: ...
+
+
+@dataclass(frozen=True)
+class Overflow:
+    """A prompt that does not fit the context. `drop` of the oldest turns would have to go; 0 where that won't do."""
+
+    exchange: Exchange
+    prompt_tokens: int
+    context: int
+    drop: int
+
+    @property
+    def excess(self) -> int:
+        """Tokens too many."""
+        return self.prompt_tokens - self.context
