@@ -37,12 +37,35 @@ def transcript_state(exchange: Exchange) -> str:
     return {Stage.STOPPED: "stopped", Stage.FAILED: "failed"}.get(exchange.stage, "done")
 
 
-def entries_of(conversation: Conversation) -> Iterator[Restored]:
-    """A conversation read back."""
-    for exchange in conversation:
-        yield Restored("prompt", exchange.id, exchange.prompt, state=exchange.stage.value)
+def versions_text(at: int, of: int) -> str:
+    """`2/3`; empty where there is just one."""
+    return f"{at + 1}/{of}" if of > 1 else ""
+
+
+def prompt_versions(conversation: Conversation, exchange: Exchange) -> str:
+    """Which of its prompt's versions it has."""
+    prompts = conversation.prompts(exchange)
+    return versions_text(prompts.index(exchange.prompt_id), len(prompts))
+
+
+def answer_versions(conversation: Conversation, exchange: Exchange) -> str:
+    """Which of the answers to its prompt it has."""
+    answers = conversation.answers(exchange)
+    return versions_text(answers.index(exchange), len(answers))
+
+
+def entries_of(conversation: Conversation, first: int = 0) -> Iterator[Restored]:
+    """What stands on screen of a conversation, from exchange number `first` on."""
+    for exchange in conversation.exchanges[first:]:
+        unsent = exchange.stage.over and not exchange.began
+        yield Restored(
+            "prompt", exchange.id, exchange.prompt, mark=unsent_mark(exchange) if unsent else "",
+            state="" if exchange.began else exchange.stage.value, versions=prompt_versions(conversation, exchange),
+        )  # fmt: skip
         if exchange.began:
+            coming = exchange.stage is Stage.ANSWERING or exchange.going_on
             yield Restored(
                 "answer", exchange.id, str(exchange.answer), short_name(exchange.model), str(exchange.reasoning),
-                thought_note(exchange.numbers), end_line(exchange), transcript_state(exchange),
+                thought_note(exchange.numbers), "" if coming else end_line(exchange),
+                "answering" if coming else transcript_state(exchange), answer_versions(conversation, exchange),
             )  # fmt: skip

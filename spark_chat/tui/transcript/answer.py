@@ -155,7 +155,9 @@ class Answer(Entry):
         self.put(self._tail_at, len(self.slots), pieces)
 
     def _status_pieces(self) -> list[Piece]:
-        return [Plain(self._status, role="faint")] if self._status else []
+        """What it does now, and which version it is."""
+        status = [Plain(self._status, role="faint")] if self._status else []
+        return [*status, *self._version_pieces()]
 
     def _show_growth(self, changed: int, start: int, tail: Tail) -> None:
         """The pieces of `tail`, which begin at slot `start`, have changed from number `changed` on."""
@@ -212,6 +214,8 @@ class Answer(Entry):
         pieces: list[Piece] = []
         mark = _MARKS.get(self.state or "")
         line = clean(self._line)
+        if self.versions:
+            line = f"‹ {self.versions} › · {line}" if line else f"‹ {self.versions} ›"
         if mark is not None:
             start = ((mark[0] + (" · " if line else ""), mark[1]),)
             pieces.append(

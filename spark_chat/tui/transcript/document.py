@@ -38,6 +38,8 @@ class Document:
         self.palette = palette
         self.width = 80
         self.labelled = False
+        self.chosen: Entry | None = None
+        """The entry that the person chose."""
         self._heights = Heights()
         self._index: dict[tuple[type[Entry], str], int] = {}
         self._warm: OrderedDict[Slot, int] = OrderedDict()
@@ -66,6 +68,17 @@ class Document:
             entry.prepare(self.width, 0)
         height = entry.guess(self.width) if lazy else entry.height
         self._heights.replace(at, at, [height + self.above(at)])
+
+    def cut(self, at: int) -> None:
+        """Take away the entries from number `at` on."""
+        for entry in self.entries[at:]:
+            self._index.pop((type(entry), entry.id), None)
+            if entry is self.chosen:
+                self.chosen = None
+            for slot in entry.slots:
+                self._warm_rows -= self._warm.pop(slot, 0)
+        self._heights.replace(at, len(self.entries), [])
+        del self.entries[at:]
 
     def find(self, kind: type[Kind], id: str) -> tuple[int, Kind] | None:
         """The entry of that kind called `id` and its number. A prompt and its answer may share an id."""
@@ -127,6 +140,15 @@ class Document:
         done = self._prepare(at, deadline)
         place = Place(at, 0, len(self.entries[at].slots), 0)
         return self._up(place, margin, deadline, must=rows)[0] and done
+
+    def prepare(self, at: int) -> None:
+        """Make an entry's slots, all that it has."""
+        while not self._prepare(at, perf_counter() + 1.0):
+            pass
+
+    def measure(self, at: int, slot: int) -> None:
+        """Make a slot's height exact; a closed block is opened, so more slots may stand there."""
+        self._measure(at, slot)
 
     def _prepare(self, at: int, deadline: float) -> bool:
         done = self.entries[at].prepare(self.width, deadline)

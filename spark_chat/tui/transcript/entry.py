@@ -34,6 +34,8 @@ class Entry:
         self.width = 0
         self.built = False
         self.opened = False
+        self.versions = ""
+        """Which of its versions it is, `2/3`; empty where there is one."""
 
     @property
     def raw(self) -> str:
@@ -105,6 +107,9 @@ class Entry:
         """Open or close what folds at `slot`, or wherever; False where nothing does."""
         return False
 
+    def _version_pieces(self) -> list[Piece]:
+        return [Plain(f"‹ {self.versions} ›", role="muted")] if self.versions else []
+
 
 class Nothing:
     """A block of blank lines."""
@@ -138,9 +143,13 @@ class Prompt(Entry):
         rows = rows_of(self._raw, width)
         return rows if rows <= FOLDED_OVER or self.opened else FOLDED_TO + 1
 
+    @property
+    def long(self) -> bool:
+        """Whether it is folded, or was before it was opened."""
+        return len(self._raw) > FOLDED_CHARACTERS or self._raw.count("\n") > FOLDED_OVER
+
     def build(self) -> None:
-        text = self._raw
-        long = len(text) > FOLDED_CHARACTERS or text.count("\n") > FOLDED_OVER
+        text, long = self._raw, self.long
         pieces: list[Piece] = []
         if long:
             lines = text.count("\n") + 1
@@ -149,6 +158,7 @@ class Prompt(Entry):
                 text = "\n".join(text[:FOLDED_CHARACTERS].split("\n", FOLDED_TO)[:FOLDED_TO])[: FOLDED_CHARACTERS // 4]
             pieces.append(Fold(f"{'▾' if self.opened else '▸'} {size}"))
         pieces = [*plain_pieces(text), *pieces]
+        pieces += self._version_pieces()
         if self.mark:
             pieces.append(Plain(self.mark, role="muted"))
         self.put(0, len(self.slots), pieces or [Plain(" ")])
@@ -160,7 +170,9 @@ class Prompt(Entry):
             self.build()
 
     def toggle(self, slot: int | None = None) -> bool:
-        if slot is None or not isinstance(self.slots[slot].piece, Fold):
+        if not self.built or not any(isinstance(item.piece, Fold) for item in self.slots):
+            return False
+        if slot is not None and not isinstance(self.slots[slot].piece, Fold):
             return False
         self.opened = not self.opened
         self.build()

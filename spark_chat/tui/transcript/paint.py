@@ -34,7 +34,8 @@ class Painter:
         above = document.labelled and place.slot is None and place.row == document.above(place.entry) - 1
         beside = not document.labelled and place.slot == 0 and place.inside == 0
         named = entry.label if above or beside else ""
-        key = (number, width, palette, named, entry.role if named else "")
+        marked = document.chosen is entry and place.row >= (place.entry > 0)
+        key = (number, width, palette, named, entry.role if named else "", marked)
         strip = self._made(row, key)
         if strip is None:
             if named:
@@ -42,6 +43,8 @@ class Painter:
             else:
                 head = [Segment(" " * gutter, palette.style("text"))]
             strip = drawing.draw(row, head, width, number, palette)
+            if marked:
+                strip = drawing.chosen(strip, palette)
             self._keep(row, key, strip)
         if selection is not None:
             strip = drawing.select(strip, row, gutter, number, selection, palette.style("selection"))

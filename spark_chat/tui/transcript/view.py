@@ -242,6 +242,27 @@ class View(ScrollView, can_focus=False):
         self._following = self.follow and not self.has_more_below
         return True
 
+    def _bring(self, at: int) -> None:
+        """Scroll as little as brings an entry into view, its beginning where it is longer than the screen."""
+        document, rows = self._document, self.size.height
+        document.entries[at].prepare(document.width, perf_counter() + BUDGET)
+        document.changed(at)
+        top, first = document.top(at) + (at > 0), round(self.scroll_y)
+        end = document.top(at) + document.above(at) + document.entries[at].height
+        if top < first or (end > first + rows and top > first):
+            self._following = False
+            self._show(top if top < first else min(top, end - rows))
+        if not self._settle(perf_counter() + BUDGET):
+            self._wake(soon=True)
+        self._following = self.follow and not self.has_more_below
+
+    def _read_at(self, place: Place) -> None:
+        """Have `place` at the top, and stay there."""
+        self._following = False
+        self._show(min(self._document.row_of(place), max(0, self._document.height - self.size.height)))
+        if not self._settle(perf_counter() + BUDGET):
+            self._wake(soon=True)
+
     # ------------------------------------------------------------------ scrolling
 
     def follow_end(self) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from textual import events
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from spark_chat.tui.transcript import drawing
+from spark_chat.tui.transcript import drawing, places
 from spark_chat.tui.transcript.answer import Answer
 from spark_chat.tui.transcript.document import Document, Place
 from spark_chat.tui.transcript.entry import Entry, Notice, Prompt
@@ -30,6 +31,10 @@ class Restored:
     note: str = ""
     line: str = ""
     state: str = "done"
+    """queued for a prompt that waits, answering for an answer that still comes, else how it ended."""
+    versions: str = ""
+    mark: str = ""
+    """What stands under a prompt."""
 
 
 class Transcript(View):
@@ -92,15 +97,100 @@ class Transcript(View):
         for stored in entries:
             entry: Entry
             if stored.kind == "prompt":
-                entry = Prompt(stored.id, stored.text, stored.state == "queued")
+                entry = prompt = Prompt(stored.id, stored.text, stored.state == "queued")
+                prompt.mark = stored.mark or prompt.mark
             elif stored.kind == "answer":
                 entry = answer = Answer(stored.id, stored.label)
                 answer.append(stored.text, stored.reasoning, stored.note)
-                answer.finish(stored.line, stored.state, stored.note)
+                if stored.state == "answering":
+                    self._busy[stored.id] = answer
+                else:
+                    answer.finish(stored.line, stored.state, stored.note)
             else:
                 entry = Notice(stored.id, stored.kind, stored.text)
+            entry.versions = stored.versions
             self._document.add(entry, lazy=True)
         self._wake()
+
+    def cut_behind(self, id: str | None) -> None:
+        """Take away everything from the first prompt behind the exchange `id` on; with None from the first one on."""
+        entries = self._document.entries
+        at = 1 + max((number for number, entry in enumerate(entries) if entry.id == id), default=-1)
+        while at < len(entries) and not isinstance(entries[at], Prompt):
+            at += 1
+        for entry in entries[at:]:
+            self._busy.pop(entry.id, None)
+        self._document.cut(at)
+        self._wake()
+
+    # ------------------------------------------------------------------ choosing a message
+
+    @property
+    def chosen(self) -> tuple[str, str] | None:
+        """The message that is chosen: prompt or answer, and its id."""
+        entry = self._document.chosen
+        return None if entry is None else ("answer" if isinstance(entry, Answer) else "prompt", entry.id)
+
+    def choose(self, step: int) -> bool:
+        """Choose the message `step` further; the lowest in view where none is chosen. False where there is none."""
+        entries = self._document.entries
+        messages = [at for at, entry in enumerate(entries) if isinstance(entry, (Prompt, Answer))]
+        if not messages:
+            return False
+        if self._document.chosen is None:
+            bottom = round(self.scroll_y) + self.size.height
+            seen = [at for at in messages if self._document.top(at) + (at > 0) < bottom]
+            found = (seen or messages)[-1]
+        else:
+            here = messages.index(entries.index(self._document.chosen))
+            found = messages[max(0, min(len(messages) - 1, here + step))]
+        self._document.chosen = entries[found]
+        self._bring(found)
+        return True
+
+    def choose_message(self, kind: str, id: str) -> bool:
+        """Choose that one; False where it does not stand there."""
+        found = self._document.find(Answer if kind == "answer" else Prompt, id)
+        if found is None:
+            return False
+        self._document.chosen = found[1]
+        self._bring(found[0])
+        return True
+
+    def choose_none(self) -> None:
+        """No message is chosen any more."""
+        self._document.chosen = None
+        self._wake(soon=True)
+
+    def folds(self, kind: str, id: str) -> bool:
+        """Whether something in that message folds: a long prompt, or what an answer thought."""
+        if kind == "answer":
+            answer = self._answer(id)
+            return answer is not None and bool(answer.reasoning)
+        prompt = self._document.find(Prompt, id)
+        return prompt is not None and prompt[1].long
+
+    def toggle(self, kind: str, id: str) -> bool:
+        """Open or close what folds in that message."""
+        found = self._document.find(Answer if kind == "answer" else Prompt, id)
+        return found is not None and self._toggle(found[0])
+
+    # ------------------------------------------------------------------ where one reads
+
+    @property
+    def place(self) -> dict[str, Any] | None:
+        """Where the person has scrolled to, for `go_to`; None at the end."""
+        if self._following or not self.has_more_below:
+            return None
+        return places.kept(self._document, round(self.scroll_y))
+
+    def go_to(self, where: Mapping[str, Any]) -> bool:
+        """Scroll to where `place` was; False where what was there is gone."""
+        place = places.found(self._document, where)
+        if place is None:
+            return False
+        self._read_at(place)
+        return True
 
     def clear(self) -> None:
         """Take everything away."""
