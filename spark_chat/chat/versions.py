@@ -72,12 +72,19 @@ class Versions:
         chosen = conversation.beside(exchange, by, answers=answers)
         if chosen is None:
             return None
-        conversation.choose(chosen)
+        self.show(chosen)
+        return chosen
+
+    def show(self, chosen: Exchange) -> None:
+        """Have this version on screen, and what followed it last."""
+        conversation = self._conversation
+        for exchange in conversation.path_to(chosen):
+            if not conversation.shows(exchange):
+                conversation.choose(exchange)
         place = conversation.turn_to(chosen, deeper=True)
         if self._session.keeper:
             self._session.keeper.shown(chosen)
         self._session.view.turned(conversation, place)
-        return chosen
 
     def fork(self, exchange: Exchange, title: str, *, answer: bool) -> Conversation:
         """A conversation of its own that is the same up to `exchange`, its answer included where `answer`. It is kept,

@@ -41,7 +41,7 @@ class Actions:
     def action_new(self) -> None:
         app = self._app
         waiting = len(app.session.conversation.waiting)
-        app.opening.turn_to(None)
+        app.desk.turn_to(None)
         app.chat.composer.focus()
         if waiting:
             prompts = "1 prompt waits" if waiting == 1 else f"{waiting} prompts wait"
@@ -73,8 +73,8 @@ class Actions:
         self._app.say(think(self._app.session, argument))
 
     def action_fold(self) -> None:
-        if not self._app.chat.view.toggle_reasoning():
-            self._app.say("There is nothing to fold: no answer here has reasoning.")
+        if not self._app.chat.view.toggle_fold():
+            self._app.say("There is nothing to fold: no answer here has reasoning, and no prompt is long.")
 
     def action_copy(self, argument: str) -> None:
         text = self._app.chat.view.text_to_copy(argument)
@@ -112,6 +112,29 @@ class Actions:
     def _accept_attach(self) -> None:
         self._app.writing.accept()
 
+    # ------------------------------------------------------------------ one message
+
+    def action_message(self) -> None:
+        if not self._app.chat.message_mode.move(-1):
+            self._app.say("There is no message here yet.")
+
+    def action_edit(self) -> None:
+        self._with_last("edit")
+
+    def action_again(self) -> None:
+        self._with_last("again")
+
+    def action_more(self) -> None:
+        self._with_last("go_on")
+
+    def action_fork(self) -> None:
+        self._with_last("fork")
+
+    def _with_last(self, deed: str) -> None:
+        """Do it to the message that is chosen, else to the last one."""
+        if not self._app.chat.message_mode.do_to_last(deed):
+            self._app.say("There is no message here yet.")
+
     # ------------------------------------------------------------------ the engine
 
     def action_restart(self) -> None:
@@ -121,9 +144,7 @@ class Actions:
             self._app.start(room.restart())
 
     def action_go_on(self) -> None:
-        """Do what the list or the topmost offer above the composer says."""
-        if self._app.chat.composer.open_earlier():
-            return
+        """Do what the topmost offer above the composer says."""
         accept = self._app.chat.view.accept
         if accept:
             getattr(self, f"_accept_{accept}")()
@@ -157,8 +178,23 @@ class Actions:
     def _accept_resume(self) -> None:
         self._app.run_worker(self._app.opening.go_on(), name="resume", exclusive=True, group="resume")
 
-    def action_resume(self) -> None:
-        self._app.run_worker(self._app.opening.list_earlier(), name="resume", exclusive=True, group="resume")
+    def action_resume(self, argument: str) -> None:
+        from spark_chat.tui.talks.screen import TalksScreen
+
+        app = self._app
+        if app.journal is None or not app.journal.keeps:
+            app.say("No conversation is kept: the history is off, or cannot be written.")
+        elif not isinstance(app.screen, TalksScreen) and app.has_room(app.size):
+            app.push_screen(TalksScreen(argument))
+
+    def action_title(self, argument: str) -> None:
+        app = self._app
+        shelf, conversation = app.desk.shelf, app.session.conversation
+        if shelf is None or not len(conversation):
+            app.say("There is nothing to name yet: the first prompt makes it a conversation.")
+        else:
+            shelf.rename(conversation.id, argument)
+            app.say(f"It is called {argument}." if argument else "It has the name that its first prompt gives it.")
 
     # ------------------------------------------------------------------ screens
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key, Paste
 from textual.screen import Screen
 
 from spark_chat.chat.choices import Choices
@@ -23,6 +24,7 @@ from spark_chat.tui.copying import CopyingApp
 from spark_chat.tui.messages import RestartWanted, SettingChanged
 from spark_chat.tui.opening import Opening
 from spark_chat.tui.screens.chat import ChatScreen
+from spark_chat.tui.talks.desk import Desk
 from spark_chat.tui.terminal import end_on_signals
 from spark_chat.tui.themes import Themes
 from spark_chat.tui.themes import load as load_themes
@@ -95,6 +97,7 @@ class SparkApp(CopyingApp[int]):
         self.chat = ChatScreen(quiet=self.accessible)
         self.session = Session(self.chat.view, resolved.settings, clock)
         self.opening = Opening(self)
+        self.desk = Desk(self)
         self.actions = Actions(self)
         self.diary = diary("chat")
         self.writing = Writing(self)
@@ -122,6 +125,12 @@ class SparkApp(CopyingApp[int]):
         self.set_reactive(SparkApp.theme, name)
         self.set_class(True, f"-theme-{name}", update=False)
         self.stylesheet.set_variables(self.get_css_variables())
+
+    async def on_event(self, event: Event) -> None:
+        """A key or a paste that means nothing to a chosen message ends the choice, before it goes where it goes."""
+        if self.screen_stack and self.screen is self.chat and isinstance(event, (Key, Paste)):
+            self.chat.message_mode.key_came(event.key if isinstance(event, Key) else "")
+        await super().on_event(event)
 
     def add_themes(self, found: Themes) -> None:
         """Take these; one with a fault in its file leaves an earlier one of its name as it was."""
@@ -243,20 +252,21 @@ class SparkApp(CopyingApp[int]):
 
     def show_screen(self, kind: type[Screen[Any]]) -> None:
         """Open a screen over the chat, once."""
-        if not isinstance(self.screen, kind) and self._has_room(self.size):
+        if not isinstance(self.screen, kind) and self.has_room(self.size):
             self.push_screen(kind())
 
     def action_command_palette(self) -> None:
-        if self._has_room(self.size):
+        if self.has_room(self.size):
             super().action_command_palette()
 
     def on_resize(self, event: Resize) -> None:
         """Textual 8.2.8 raises for a list without a single row or column: there only the chat stands."""
-        while not self._has_room(event.size) and self.screen is not self.chat:
+        while not self.has_room(event.size) and self.screen is not self.chat:
             self.pop_screen()
 
     @staticmethod
-    def _has_room(size: Size) -> bool:
+    def has_room(size: Size) -> bool:
+        """Whether a screen over the chat fits in."""
         return size.width >= 10 and size.height >= 5
 
     async def action_quit(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GO_ON, RESTART, DISMISS, SETTINGS = "go", "restart", "esc", "settings"
 """Actions, shown as the person's keys for them; and a key that stays."""
 LOG_LINES = 8
-ORDER = ("said", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
+ORDER = ("said", "editing", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
 """Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""
 
 
@@ -84,6 +84,14 @@ def overflow_notice(overflow: Overflow) -> Notice:
         return Notice("overflow", title, (body,), (key, (DISMISS, "not now")), accept="drop", tone="warn")
     body = "This prompt alone is too long: shorten it (up brings it back), or raise engine.context in the settings."
     return Notice("overflow", title, (body,), ((SETTINGS, "settings"), (DISMISS, "close")), tone="warn")
+
+
+def editing_notice() -> Notice:
+    """An earlier prompt stands in the composer."""
+    return Notice(
+        "editing", "Editing an earlier prompt: it is asked in its place, and the old one stays as a version.", (),
+        (("enter", "ask"), (DISMISS, "leave it as it is")), dismissable=False,
+    )  # fmt: skip
 
 
 def resume_notice(offer: Offer) -> Notice:

@@ -9,15 +9,15 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spark_chat.tui import commands, notices
+from spark_chat.tui import notices
 from spark_chat.tui.messages import SettingChanged
+from spark_chat.tui.talks.desk import written
 from spark_chat.tui.theme_files import ThemeFiles
 from spark_chat.tui.themes import load as load_themes
 
 if TYPE_CHECKING:
     from textual.theme import Theme
 
-    from spark_chat.chat.conversation import Conversation
     from spark_chat.chat.engine_room import EngineRoom
     from spark_chat.history.message import Offer
     from spark_chat.tui.app import SparkApp
@@ -115,14 +115,14 @@ class Opening:
         self._offer = await journal.committed(journal.latest())
         earlier = await journal.committed(journal.prompts())
         composer, offer = app.chat.composer, self._offer
-        draft = _written(offer.draft) if offer is not None else ""
+        draft = written(offer.draft) if offer is not None else ""
         typed_meanwhile = not composer.is_empty
         if draft and typed_meanwhile:
             earlier = [*(earlier or ()), draft]
         if earlier:
             composer.recall(earlier)
         if typed_meanwhile:
-            self.keep_draft(composer.text)
+            self.keep_draft(composer.draft)
         elif draft:
             composer.set_text(draft)
         if offer is None:
@@ -155,52 +155,15 @@ class Opening:
             journal.draft(offer.conversation, "")
             self._offer = replace(offer, draft="")
 
-    async def list_earlier(self) -> None:
-        """Show the kept conversations, all but this one, to pick from."""
-        app = self._app
-        if app.journal is None or not app.journal.keeps:
-            app.say("No earlier conversation is kept: the history is off, or cannot be written.")
-            return
-        from spark_chat.history.shelf import Shelf
-
-        page = await app.journal.committed(Shelf(app.journal).page(0, 200))
-        found = page.rows if page is not None else ()
-        others = [item for item in found if not item.held and item.conversation != app.session.conversation.id]
-        if others:
-            app.chat.composer.earlier.open(others)
-        else:
-            app.say("There is no other conversation yet.")
-
     async def go_on(self) -> None:
         """Go on with the conversation that was offered."""
         if self._offer is not None:
-            await self.resume(self._offer.conversation)
+            await self._app.desk.resume(self._offer.conversation)
 
-    async def resume(self, id: str) -> None:
-        """Go on with a kept conversation."""
-        app = self._app
-        if app.journal is None:
-            return
-        from spark_chat.chat.restoring import restored
-
-        kept = await app.journal.committed(app.journal.resume(id))
-        if kept is None:
-            app.say("That conversation could not be read back; it stays on disk as it is.")
-            return
-        self.turn_to(restored(kept))
-        if kept.draft and app.chat.composer.is_empty:
-            app.chat.composer.set_text(_written(kept.draft))
-
-    def turn_to(self, conversation: Conversation | None) -> None:
-        """Leave the conversation as it is for this one, or a new one; what is being written comes along."""
-        app = self._app
-        text = app.chat.composer.text
-        self.keep_draft("")
+    def forget_offer(self) -> None:
+        """Another conversation is begun, or gone on with."""
         self._offer = None
-        app.chat.view.take_down("resume")
-        app.session.begin(conversation)
-        app.chat.view.restored(app.session.conversation)
-        self.keep_draft(text)
+        self._app.chat.view.take_down("resume")
 
     # ------------------------------------------------------------------ leaving
 
@@ -223,18 +186,15 @@ class Opening:
     async def _close(self) -> None:
         app = self._app
         app.session.leave()
-        self.keep_draft(app.chat.composer.text)
+        self.keep_draft(app.chat.composer.draft)
+        app.desk.keep_place()
+        if app.desk.shelf is not None:
+            app.desk.shelf.purge()
         if app.room is not None:
             await app.room.driver.close()
         if app.journal is not None:
             await asyncio.to_thread(app.journal.close)
         await asyncio.to_thread(app.diary.close)
-
-
-def _written(draft: str) -> str:
-    """A draft as it is given back: a command alone was not being written, it was being given."""
-    meant = commands.parse(draft)
-    return "" if isinstance(meant, commands.Given) and not meant.argument else draft
 
 
 def _machine() -> tuple[str, int]:

@@ -20,7 +20,6 @@ from spark_chat.tui.composer import chips, messages, pastes
 from spark_chat.tui.composer.attaching import Attaching
 from spark_chat.tui.composer.completing import Completing
 from spark_chat.tui.composer.completion import Completion
-from spark_chat.tui.composer.earlier import Earlier
 from spark_chat.tui.composer.filling import Filling
 from spark_chat.tui.composer.hint import Hint, Weight
 from spark_chat.tui.composer.preview import Preview
@@ -45,7 +44,7 @@ class Composer(Vertical):
     Submitted: TypeAlias = messages.Submitted
     CommandGiven: TypeAlias = messages.CommandGiven
     Refused: TypeAlias = messages.Refused
-    EarlierChosen: TypeAlias = messages.EarlierChosen
+    EditEnded: TypeAlias = messages.EditEnded
     DraftChanged: TypeAlias = messages.DraftChanged
     CopyWanted: TypeAlias = messages.CopyWanted
 
@@ -63,11 +62,12 @@ class Composer(Vertical):
         self._pasted = False
         self.attaching = Attaching(self, self._chips)
         self.completing = Completing(self, self.attaching)
+        self._edits = ""
+        self._aside = ""
 
     def compose(self) -> ComposeResult:
         yield Preview()
         yield Completion()
-        yield Earlier()
         with Horizontal():
             prompt = Prompt(self._chips, self._send, self._show_other, placeholder=self._placeholder)
             prompt.cursor_blink = self._blink
@@ -133,9 +133,39 @@ class Composer(Vertical):
         else:
             self._recall.given()
         self.prompt.put(self._recall.draft)
-        self._chips.keep_only([*self._recall.documents(), self.prompt.text])
+        self._chips.keep_only([*self._recall.documents(), self.prompt.text, self._aside])
         self._close_preview()
         return text
+
+    def edit(self, text: str, id: str) -> None:
+        """Shows an earlier prompt to be edited; `id` comes back with it when it is sent. What was being written is put
+        aside for so long."""
+        if not self._edits:
+            self._aside = self.prompt.text
+        self._edits = id
+        self.set_text(text)
+        self.focus()
+
+    def end_edit(self) -> None:
+        """Leave the earlier prompt as it is; what was made of it here comes back with the up key."""
+        if self._edits:
+            if not self.is_empty:
+                self.take()
+            self._put_back()
+
+    def _put_back(self) -> None:
+        """What was put aside for an edit stands here again."""
+        if self._edits:
+            aside, self._edits, self._aside = self._aside, "", ""
+            if self.is_empty:
+                self.prompt.put(aside)
+            self.post_message(self.EditEnded())
+
+    @property
+    def draft(self) -> str:
+        """All that would be lost with the app: what stands here, and what was put aside."""
+        aside = self._chips.compose(self._aside)
+        return f"{aside}\n\n{self.text}" if aside and self.text else aside or self.text
 
     def recall(self, prompts: list[str], *, newest: bool = False) -> None:
         """Earlier prompts, oldest first, to go before those of this session; or behind them, as the `newest`."""
@@ -145,26 +175,12 @@ class Composer(Vertical):
         else:
             self._recall.fill(documents)
 
-    @property
-    def earlier(self) -> Earlier:
-        """The list of kept conversations."""
-        return self.query_one(Earlier)
-
-    def open_earlier(self) -> bool:
-        """Ask for the conversation that is chosen in the list; False where no list is open."""
-        chosen = self.earlier.chosen
-        if chosen is None:
-            return False
-        self.earlier.close()
-        self.post_message(self.EarlierChosen(chosen.conversation))
-        return True
-
     def flush_draft(self) -> None:
         """Tells of the draft now: before the app ends."""
         if self._telling is not None:
             self._telling.stop()
             self._telling = None
-        if (text := self.text) != self._told:
+        if (text := self.draft) != self._told:
             self._told = text
             self.post_message(self.DraftChanged(text))
 
@@ -173,8 +189,6 @@ class Composer(Vertical):
     def _send(self) -> None:
         document = self.prompt.text
         if not self._chips.compose(document).strip():
-            if not document:
-                self.open_earlier()
             return
         meant = self._meant(document)
         if isinstance(meant, commands.Unknown):
@@ -185,9 +199,9 @@ class Composer(Vertical):
             return
         text = self.take(remember=meant is None)
         self.query_one(Completion).follow("", ())
-        self.earlier.close()
         if meant is None:
-            self.post_message(self.Submitted(text))
+            self.post_message(self.Submitted(text, self._edits))
+            self._put_back()
         else:
             self.flush_draft()  # else the command itself would come back as what was being written
             self.post_message(self.CommandGiven(meant.command.name, meant.argument))
@@ -211,9 +225,6 @@ class Composer(Vertical):
         preview = self.query_one(Preview)
         if preview.is_open:
             preview.scroll_relative(y=step, animate=False)
-            return
-        if self.earlier.is_open:
-            self.earlier.move(step)
             return
         go = self._recall.earlier if step < 0 else self._recall.later
         document = go(self.prompt.text)
@@ -294,10 +305,10 @@ class Composer(Vertical):
             self._hint()
         elif event.key == "escape" and completion.is_open:
             completion.dismiss(self.prompt.text)
-        elif event.key == "escape" and self.earlier.is_open:
-            self.earlier.close()
         elif event.key == "escape" and preview.is_open:
             self._close_preview()
+        elif event.key == "escape" and self._edits:
+            self.end_edit()
         elif event.key in ("pageup", "pagedown") and preview.is_open:
             (preview.scroll_page_up if event.key == "pageup" else preview.scroll_page_down)(animate=False)
         elif event.key == "alt+o" and (chip := self.prompt.chip_near_cursor()) is not None:

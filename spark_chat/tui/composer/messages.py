@@ -6,11 +6,11 @@ from textual.message import Message
 
 
 class Submitted(Message, namespace="composer"):
-    """`text` is to be sent, byte for byte; never empty or blank."""
+    """`text` is to be sent, byte for byte; never empty or blank. `edits`: in the place of what `edit` was given."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, edits: str = "") -> None:
         super().__init__()
-        self.text = text
+        self.text, self.edits = text, edits
 
 
 class CommandGiven(Message, namespace="composer"):
@@ -30,12 +30,8 @@ class Refused(Message, namespace="composer"):
         self.sentence = sentence
 
 
-class EarlierChosen(Message, namespace="composer"):
-    """The kept conversation `id` is to be opened."""
-
-    def __init__(self, id: str) -> None:
-        super().__init__()
-        self.id = id
+class EditEnded(Message, namespace="composer"):
+    """An earlier prompt that stood here to be edited was sent, or left as it is."""
 
 
 class DraftChanged(Message, namespace="composer"):

@@ -11,20 +11,23 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from spark_chat.settings.keys import ACTIONS
-from spark_chat.tui import commands, keymap
+from spark_chat.tui import commands, keymap, notices
 from spark_chat.tui.composer import Composer
 from spark_chat.tui.composer.attaching import PathsDropped
 from spark_chat.tui.composer.messages import Written
 from spark_chat.tui.composer.prompt import Prompt
+from spark_chat.tui.message_mode import MessageMode, message_bindings
 from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, HINT_WRITTEN, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
 from spark_chat.tui.transcript import Transcript
 from spark_chat.tui.widgets.badge import BadgeWidget
 from spark_chat.tui.widgets.header import Header
+from spark_chat.tui.widgets.message_bar import MessageBar
 from spark_chat.tui.widgets.meters import Meters
 from spark_chat.tui.widgets.notice import NoticePanel
 
 if TYPE_CHECKING:
+    from spark_chat.chat.conversation import Exchange
     from spark_chat.tui.app import SparkApp
 
 HANDLED_BY_QUITTING = ("escape", "ctrl+c", "ctrl+d", "ctrl+q")
@@ -74,13 +77,14 @@ class ChatScreen(Screen[None]):
     AUTO_FOCUS = "Prompt"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (70, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [*command_bindings(), *SCROLLING]
+    BINDINGS: ClassVar[list[BindingType]] = [*command_bindings(), *SCROLLING, *message_bindings()]
 
     def __init__(self, quiet: bool = False) -> None:
         """`quiet`: in accessible mode."""
         super().__init__()
         self._quitting = Quitting()
         self.view = _quiet(self) if quiet else ChatView(self)
+        self.message_mode = MessageMode(self)
 
     def compose(self) -> ComposeResult:
         # What the breakpoints will say, before the widgets are there: else all of them are styled twice at the start.
@@ -90,6 +94,7 @@ class ChatScreen(Screen[None]):
         yield Transcript(follow=self.spark.resolved.settings.ui.follow)
         yield NoticePanel(plain=self.spark.accessible)
         yield Meters()
+        yield MessageBar()
         composer = Composer(blink=not self.spark.accessible)
         composer.completing.arguments = self.spark.writing.arguments
         yield composer
@@ -172,20 +177,39 @@ class ChatScreen(Screen[None]):
 
     # ------------------------------------------------------------------ the composer
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys of a chosen message are keys only while one is chosen."""
+        return self.message_mode.active if action == "message" else True
+
+    def action_message(self, deed: str, number: int) -> None:
+        """Do something to the chosen message."""
+        self._quitting.disarm()
+        self.message_mode.do(deed, number)
+
+    def edit(self, exchange: Exchange) -> None:
+        """Have the prompt of `exchange` in the composer, to be asked in its place."""
+        self.composer.edit(exchange.prompt, exchange.id)
+        self.view.put(notices.editing_notice())
+
+    @on(Composer.EditEnded)
+    def _edit_ended(self, event: Composer.EditEnded) -> None:
+        self.view.take_down("editing")
+
     @on(Composer.Submitted)
     def _submitted(self, event: Composer.Submitted) -> None:
         self.view.take_down("said")
-        self.spark.session.send(event.text)
+        edited = self.spark.session.conversation.find(event.edits) if event.edits else None
+        if edited is not None:
+            self.spark.session.versions.edit(edited, event.text)
+            self.query_one(Transcript).follow_end()
+        else:
+            self.spark.session.send(event.text)
         self.spark.opening.begun()
         self.spark.writing.changed()
 
     @on(Composer.CommandGiven)
     def _command(self, event: Composer.CommandGiven) -> None:
         self.spark.run_command(event.name, event.argument)
-
-    @on(Composer.EarlierChosen)
-    def _open_earlier(self, event: Composer.EarlierChosen) -> None:
-        self.spark.run_worker(self.spark.opening.resume(event.id), name="resume", exclusive=True, group="resume")
 
     @on(Composer.Refused)
     def _refused(self, event: Composer.Refused) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
+from spark_chat.chat.quoting import code_blocks, copied, quoted
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.lingering import QUEUE, took_over
 from spark_chat.driver.snapshot import Phase, Snapshot
@@ -18,7 +18,9 @@ from spark_chat.tui import notices
 from spark_chat.tui.pace import share
 from spark_chat.tui.screens.gauges import Gauges
 from spark_chat.tui.screens.names import engine_name, no_model
+from spark_chat.tui.screens.noticing import Noticing
 from spark_chat.tui.transcribing import (
+    answer_versions,
     end_line,
     entries_of,
     failure_text,
@@ -33,7 +35,6 @@ from spark_chat.tui.transcript import Transcript
 from spark_chat.tui.transcript.entry import QUEUED
 from spark_chat.tui.widgets.header import Header, Title
 from spark_chat.tui.widgets.meters import Meters
-from spark_chat.tui.widgets.notice import Notice, NoticePanel
 from spark_chat.tui.widgets.proof import About, ProofPanel
 
 if TYPE_CHECKING:
@@ -44,24 +45,17 @@ if TYPE_CHECKING:
 READING_EVERY_S = 1.0
 """The seconds of a prompt that is being read go on at this step."""
 
-SAID_FOR_S = 6.0
-"""A sentence that goes away by itself does so after this long."""
 
-
-class ChatView:
+class ChatView(Noticing):
     """Implements `session.View` on the widgets of a chat screen."""
 
     def __init__(self, screen: ChatScreen) -> None:
-        self._screen = screen
-        self._own: dict[str, Notice] = {}
-        self._dismissed: set[str] = set()
-        self._overflow: Overflow | None = None
+        super().__init__(screen)
         self._gauges = Gauges()
         self._reading: Timer | None = None
         self.proof: ProofPanel | None = None
         """The panel that is open on a badge."""
         self._engine_figures: Mapping[str, object] = {}
-        self._saying: Timer | None = None
         self._chart: Chart | None = None
         self._ready: Ready | None = None
         self.machine = ""
@@ -82,7 +76,9 @@ class ChatView:
     def staged(self, exchange: Exchange) -> None:
         self._transcript.set_mark(exchange.id, QUEUED if exchange.stage is Stage.QUEUED else "")
         if exchange.stage is Stage.ANSWERING:
-            self._transcript.add_answer(exchange.id, short_name(exchange.model))
+            if not exchange.going_on:
+                versions = answer_versions(self._screen.spark.session.conversation, exchange)
+                self._transcript.add_answer(exchange.id, short_name(exchange.model), versions)
             self._gauges.begin()
             self._read(exchange)
             if self._chart is not None:
@@ -166,10 +162,16 @@ class ChatView:
 
     def turned(self, conversation: Conversation, place: int) -> None:
         """From number `place` on other exchanges stand there now."""
+        self._transcript.cut_behind(conversation.exchanges[place - 1].id if place else None)
+        self._transcript.restore(entries_of(conversation, place))
+        self._mark_waiting()
+        self._show_meters()
+        self.show_notices()
 
     def restored(self, conversation: Conversation) -> None:
         """Another conversation stands there now."""
         self._screen.spark.weighing.changed()
+        self._screen.message_mode.leave()
         self._transcript.clear()
         self._transcript.restore(entries_of(conversation))
         self._transcript.follow_end()
@@ -208,20 +210,21 @@ class ChatView:
         self._chart = Chart()
         self._screen.mount(self._chart, before="#meters")
 
-    def toggle_reasoning(self) -> bool:
-        """Open or fold the last thought; False where there is none."""
-        return self._transcript.toggle_reasoning()
+    def toggle_fold(self) -> bool:
+        """Open or fold the chosen message, else the last thought, else the last long prompt; False where there is
+        none."""
+        return self._transcript.toggle_last()
 
     def text_to_copy(self, what: str) -> str | None:
         """The last answer, all of the conversation, or the last answer's code; None for another word."""
         exchanges = self._screen.spark.session.conversation.exchanges
         answers = [str(item.answer) for item in exchanges if item.answer]
         if what == "all":
-            return "\n\n".join(f"> {item.prompt}\n\n{item.answer}" for item in exchanges)
+            return "\n\n".join(quoted(item) for item in exchanges)
         if what == "code":
-            blocks = re.findall(r"^```[^\n]*\n(.*?)^```", answers[-1], re.S | re.M) if answers else []
-            return str(blocks[-1]) if blocks else ""
-        return None if what else answers[-1] if answers else ""
+            blocks = code_blocks(answers[-1]) if answers else []
+            return blocks[-1] if blocks else ""
+        return None if what else copied(answers[-1]) if answers else ""
 
     # ------------------------------------------------------------------ header, meters, proof
 
@@ -266,60 +269,3 @@ class ChatView:
             else:
                 self.proof = ProofPanel(badge, about)
                 self._screen.mount(self.proof, after="#header")
-
-    # ------------------------------------------------------------------ notices
-
-    def put(self, notice: Notice) -> None:
-        """Put up a notice of the app's own."""
-        self._own[notice.name] = notice
-        self._dismissed.discard(notice.name)
-        self.show_notices()
-
-    def say(self, sentence: str, seconds: float = SAID_FOR_S) -> None:
-        """A sentence that goes away by itself; the newest takes the place of the one before."""
-        if self._saying is not None:
-            self._saying.stop()
-        self.put(notices.said(sentence))
-        self._saying = self._screen.set_timer(seconds, lambda: self.take_down("said"))
-
-    def take_down(self, name: str) -> None:
-        if self._own.pop(name, None):
-            self.show_notices()
-
-    def dismiss(self) -> bool:
-        """Take down the topmost notice that may be. False where there is none."""
-        for notice in self._screen.query_one(NoticePanel).notices:
-            if notice.dismissable:
-                self._own.pop(notice.name, None)
-                self._dismissed.add(notice.name)
-                if notice.name == "overflow":
-                    self._screen.spark.session.let_be()
-                self.show_notices()
-                return True
-        return False
-
-    @property
-    def accept(self) -> str:
-        """What the go-on key would do now: the topmost offer's name for it."""
-        shown = self._screen.query_one(NoticePanel).notices
-        return next((notice.accept for notice in shown if notice.accept), "")
-
-    def show_notices(self) -> None:
-        """Work out what stands above the composer."""
-        app = self._screen.spark
-        session = app.session
-        found: list[Notice] = []
-        waiting = len(session.conversation.waiting)
-        fallback = "; ".join(map(str, app.room.fallback)) if app.room else ""
-        engine = notices.engine_notice(session.snapshot, waiting, fallback, app.started_before)
-        if engine is None or engine.name != "failed":
-            self._dismissed.discard("failed")
-        if engine is not None and engine.name not in self._dismissed:
-            found.append(engine)
-        if self._overflow is not None:
-            found.append(notices.overflow_notice(self._overflow))
-        else:
-            self._dismissed.discard("overflow")
-        found += self._own.values()
-        found.sort(key=lambda notice: notices.ORDER.index(notice.name))
-        self._screen.query_one(NoticePanel).show(tuple(found))

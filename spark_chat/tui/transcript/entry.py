@@ -170,12 +170,13 @@ class Prompt(Entry):
             self.build()
 
     def toggle(self, slot: int | None = None) -> bool:
-        if not self.built or not any(isinstance(item.piece, Fold) for item in self.slots):
+        if not self.long:
             return False
         if slot is not None and not isinstance(self.slots[slot].piece, Fold):
             return False
         self.opened = not self.opened
-        self.build()
+        if self.built:
+            self.build()
         return True
 
 

@@ -66,11 +66,14 @@ class Transcript(View):
             self._document.changed(found[0])
             self._wake()
 
-    def add_answer(self, id: str, label: str) -> None:
-        """An answer begins, under its prompt and above those that wait. `label`: the model's short name."""
+    def add_answer(self, id: str, label: str, versions: str = "") -> None:
+        """An answer begins, under its prompt and above those that wait. `label`: the model's short name. `versions`:
+        which of several answers it is, `2/3`."""
         earlier, prompt = self._document.find(Answer, id), self._document.find(Prompt, id)
         above = earlier[0] if earlier else prompt[0] if prompt else None
-        self._document.add(Answer(id, label), at=None if above is None else above + 1)
+        answer = Answer(id, label)
+        answer.versions = versions
+        self._document.add(answer, at=None if above is None else above + 1)
         self._wake()
 
     def append(self, id: str, text: str, reasoning: str = "", note: str = "") -> None:
@@ -199,6 +202,16 @@ class Transcript(View):
         self._busy.clear()
         self._following = self.follow
         self._wake()
+
+    def toggle_last(self) -> bool:
+        """Open or close what folds in the chosen message, else in the last answer that thought anything, else in the
+        last long prompt. False where nothing folds."""
+        if (chosen := self.chosen) is not None:
+            return self.toggle(*chosen)
+        return self.toggle_reasoning() or any(
+            isinstance(entry, Prompt) and self._toggle(at)
+            for at, entry in reversed(list(enumerate(self._document.entries)))
+        )
 
     def toggle_reasoning(self, id: str | None = None) -> bool:
         """Open or close what an answer thought; None: the last answer's that thought anything. False: nothing is."""

@@ -1,0 +1,190 @@
+"""The message that a person chose in the transcript, and what is done with it. The composer keeps the focus: any key
+that means nothing here ends the choice and goes where it always goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.binding import Binding, BindingType
+
+from spark_chat.chat.quoting import code_blocks, copied, quoted
+from spark_chat.tui import message_keys
+from spark_chat.tui.message_keys import About
+from spark_chat.tui.transcript import Transcript
+from spark_chat.tui.widgets.message_bar import MessageBar
+
+if TYPE_CHECKING:
+    from spark_chat.chat.conversation import Exchange
+    from spark_chat.tui.screens.chat import ChatScreen
+
+STAYING = ("message.", "scroll.", "chat.message", "chat.fold")
+"""Starts of the ids of bindings that leave the choice as it is."""
+
+
+def message_bindings() -> list[BindingType]:
+    """In force while a message is chosen."""
+    found: list[BindingType] = []
+    for row in message_keys.KEYS:
+        for key, number in message_keys.binding_keys(row.deed):
+            id = f"message.{row.deed}-{key}"
+            found.append(Binding(key, f"message('{row.deed}', {number})", row.help, id=id, show=False, priority=True))
+    for step, keys in ((-1, message_keys.MOVING[0]), (1, message_keys.MOVING[1])):
+        for key in keys[1 if step < 0 else 0 :]:
+            id = f"message.move-{key}"
+            found.append(Binding(key, f"message('move', {step})", "Choose a message", id=id, show=False, priority=True))
+    found.append(
+        Binding(message_keys.LEAVING, "message('leave', 0)", "Back", id="message.leave", show=False, priority=True)
+    )
+    return found
+
+
+class MessageMode:
+    """What the keys do to the chosen message of a chat screen."""
+
+    def __init__(self, screen: ChatScreen) -> None:
+        self._screen = screen
+
+    @property
+    def _transcript(self) -> Transcript:
+        return self._screen.query_one(Transcript)
+
+    @property
+    def active(self) -> bool:
+        """Whether a message is chosen."""
+        return self._screen.is_mounted and self._transcript.chosen is not None
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """The exchange that the chosen message is of."""
+        chosen = self._transcript.chosen
+        return None if chosen is None else self._screen.spark.session.conversation.find(chosen[1])
+
+    @property
+    def _on_answer(self) -> bool:
+        return self._transcript.chosen is not None and self._transcript.chosen[0] == "answer"
+
+    def about(self) -> About | None:
+        """What the keys depend on."""
+        exchange, chosen = self.exchange, self._transcript.chosen
+        if exchange is None or chosen is None:
+            return None
+        conversation = self._screen.spark.session.conversation
+        if chosen[0] == "prompt":
+            blocks, versions = 0, len(conversation.prompts(exchange))
+        else:
+            blocks, versions = len(code_blocks(str(exchange.answer))), len(conversation.answers(exchange))
+        last = conversation.exchanges[-1] is exchange
+        return About(
+            chosen[0] == "answer", versions, blocks, self._transcript.folds(*chosen),
+            cut=chosen[0] == "answer" and last and exchange.cut and not exchange.going_on,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ choosing
+
+    def move(self, step: int) -> bool:
+        """Choose the message before or behind; the last one where none is chosen. False where there is none."""
+        chosen = self._transcript.choose(step)
+        self.show()
+        return chosen
+
+    def choose(self, kind: str, id: str) -> bool:
+        """Choose that message: prompt or answer of the exchange `id`."""
+        chosen = self._transcript.choose_message(kind, id)
+        self.show()
+        return chosen
+
+    def leave(self) -> None:
+        """No message is chosen any more."""
+        if self.active:
+            self._transcript.choose_none()
+            self.show()
+
+    def show(self) -> None:
+        """Bring the line of keys up to date."""
+        self._screen.query_one(MessageBar).show(self.about())
+
+    def key_came(self, key: str) -> None:
+        """A key or a paste is about to be handled: one that means something else ends the choice."""
+        if not self.active:
+            return
+        bound = self._screen.active_bindings.get(key)
+        if bound is None or not (bound.binding.id or "").startswith(STAYING):
+            self.leave()
+
+    # ------------------------------------------------------------------ deeds
+
+    def do(self, deed: str, number: int) -> None:
+        """Do it to the chosen message."""
+        if deed == "move":
+            self.move(number)
+        elif deed == "leave":
+            self.leave()
+        elif (exchange := self.exchange) is not None:
+            getattr(self, f"do_{deed}")(exchange, number)
+
+    def do_to_last(self, deed: str) -> bool:
+        """Do it to the chosen message, else to the last answer, or prompt. False where there is none."""
+        exchanges = self._screen.spark.session.conversation.exchanges
+        exchange = self.exchange or (exchanges[-1] if exchanges else None)
+        if exchange is None:
+            return False
+        getattr(self, f"do_{deed}")(exchange, 0)
+        return True
+
+    def do_copy(self, exchange: Exchange, number: int) -> None:
+        text = str(exchange.answer) if self._on_answer else exchange.prompt
+        self._copy(copied(text), "It is empty.")
+
+    def do_markdown(self, exchange: Exchange, number: int) -> None:
+        self._copy(quoted(exchange, numbers=True), "It is empty.")
+
+    def do_code(self, exchange: Exchange, number: int) -> None:
+        blocks = code_blocks(str(exchange.answer) if self._on_answer else exchange.prompt)
+        have = f"There {'is 1 code block' if len(blocks) == 1 else f'are {len(blocks)} code blocks'} in it."
+        self._copy(blocks[number - 1] if number <= len(blocks) else "", have if blocks else "No code block is in it.")
+
+    def _copy(self, text: str, otherwise: str) -> None:
+        if text:
+            self._screen.spark.copy_to_clipboard(text)
+        else:
+            self._screen.spark.say(otherwise)
+
+    def do_edit(self, exchange: Exchange, number: int) -> None:
+        self.leave()
+        self._screen.edit(exchange)
+
+    def do_again(self, exchange: Exchange, number: int) -> None:
+        self.leave()
+        new = self._screen.spark.session.versions.again(exchange)
+        if new is exchange:
+            self._screen.spark.say("It still waits for its turn.")
+        else:
+            self._transcript.follow_end()
+
+    def do_go_on(self, exchange: Exchange, number: int) -> None:
+        problem = self._screen.spark.session.versions.go_on(exchange)
+        if problem:
+            self._screen.spark.say(problem)
+        else:
+            self.leave()
+            self._transcript.follow_end()
+
+    def do_step(self, exchange: Exchange, number: int) -> None:
+        answers = self._on_answer
+        chosen = self._screen.spark.session.versions.step(exchange, number, answers=answers)
+        if chosen is not None:
+            self.choose("answer" if answers else "prompt", chosen.id)
+
+    def do_open(self, exchange: Exchange, number: int) -> None:
+        chosen = self._transcript.chosen
+        if chosen is not None:
+            self._transcript.toggle(*chosen)
+
+    def do_fork(self, exchange: Exchange, number: int) -> None:
+        answer = self._on_answer or not self.active
+        self.leave()
+        self._screen.spark.desk.fork(exchange, answer=answer)
+
+    def do_check(self, exchange: Exchange, number: int) -> None:
+        self.leave()
+        self._screen.spark.run_command("check", exchange.prompt)

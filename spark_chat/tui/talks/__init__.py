@@ -1,0 +1,1 @@
+"""All conversations: the list, the search, and moving from one to another."""
