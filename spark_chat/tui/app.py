@@ -127,10 +127,11 @@ class SparkApp(CopyingApp[int]):
         self.stylesheet.set_variables(self.get_css_variables())
 
     async def on_event(self, event: Event) -> None:
-        """A key or a paste that means nothing to a chosen message ends the choice, before it goes where it goes."""
-        if self.screen_stack and self.screen is self.chat and isinstance(event, (Key, Paste)):
-            self.chat.message_mode.key_came(event.key if isinstance(event, Key) else "")
-        await super().on_event(event)
+        """A chosen message has its keys; any other key or paste ends the choice, before it goes where it goes."""
+        fresh = isinstance(event, (Key, Paste)) and not event.is_forwarded
+        key = event.key if isinstance(event, Key) else ""
+        if not (fresh and self.screen_stack and self.screen is self.chat and self.chat.message_mode.take(key)):
+            await super().on_event(event)
 
     def add_themes(self, found: Themes) -> None:
         """Take these; one with a fault in its file leaves an earlier one of its name as it was."""

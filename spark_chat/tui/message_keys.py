@@ -1,13 +1,11 @@
 """What one can do with a message that was chosen: the keys, what they mean, and which of them mean anything now. Pure.
 
-The bindings, the hints and the help are made from this one table.
+The keys, the hints and the help are made from this one table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-WIDTH_OF_ALL = 100
 
 
 @dataclass(frozen=True)
@@ -54,16 +52,22 @@ KEYS = (
     MessageKey(("m",), "m", "Markdown", "markdown", "copy prompt, answer and numbers as Markdown"),
     MessageKey(("k",), "k", "check", "check", "run the prompt several times and see what it costs"),
 )
-MOVING = (("alt+up", "up"), ("alt+down", "down"))
+MOVING = {"up": -1, "alt+down": 1, "down": 1}
+"""Choose another message; the key that chose the first one goes on upwards too."""
 LEAVING = "escape"
 
 
-def binding_keys(deed: str) -> list[tuple[str, int]]:
-    """The keys of a deed, each with its number for those that count or step."""
-    row = next(row for row in KEYS if row.deed == deed)
-    if deed == "step":
-        return [("left", -1), ("right", 1)]
-    return [(key, number) for number, key in enumerate(row.keys, 1)]
+def deed_of(key: str) -> tuple[str, int] | None:
+    """What a key does while a message is chosen, and its number, for those that count or step; None for nothing."""
+    if key in MOVING:
+        return "move", MOVING[key]
+    if key == LEAVING:
+        return "leave", 0
+    row = next((row for row in KEYS if key in row.keys), None)
+    if row is None:
+        return None
+    number = row.keys.index(key) + 1
+    return row.deed, (-1 if key == "left" else 1) if row.deed == "step" else number
 
 
 def hints(about: About, width: int) -> list[tuple[str, str]]:

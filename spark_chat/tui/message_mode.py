@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.binding import Binding, BindingType
-
 from spark_chat.chat.quoting import code_blocks, copied, quoted
 from spark_chat.tui import message_keys
 from spark_chat.tui.message_keys import About
@@ -17,25 +15,8 @@ if TYPE_CHECKING:
     from spark_chat.chat.conversation import Exchange
     from spark_chat.tui.screens.chat import ChatScreen
 
-STAYING = ("message.", "scroll.", "chat.message", "chat.fold")
+STAYING = ("scroll.", "chat.message", "chat.fold")
 """Starts of the ids of bindings that leave the choice as it is."""
-
-
-def message_bindings() -> list[BindingType]:
-    """In force while a message is chosen."""
-    found: list[BindingType] = []
-    for row in message_keys.KEYS:
-        for key, number in message_keys.binding_keys(row.deed):
-            id = f"message.{row.deed}-{key}"
-            found.append(Binding(key, f"message('{row.deed}', {number})", row.help, id=id, show=False, priority=True))
-    for step, keys in ((-1, message_keys.MOVING[0]), (1, message_keys.MOVING[1])):
-        for key in keys[1 if step < 0 else 0 :]:
-            id = f"message.move-{key}"
-            found.append(Binding(key, f"message('move', {step})", "Choose a message", id=id, show=False, priority=True))
-    found.append(
-        Binding(message_keys.LEAVING, "message('leave', 0)", "Back", id="message.leave", show=False, priority=True)
-    )
-    return found
 
 
 class MessageMode:
@@ -103,13 +84,19 @@ class MessageMode:
         """Bring the line of keys up to date."""
         self._screen.query_one(MessageBar).show(self.about())
 
-    def key_came(self, key: str) -> None:
-        """A key or a paste is about to be handled: one that means something else ends the choice."""
+    def take(self, key: str) -> bool:
+        """A key, or "" for a paste, before it goes where it goes; whether it was one of the chosen message's. One that
+        means something else ends the choice. The composer has the focus, so no binding of a letter would be asked."""
         if not self.active:
-            return
+            return False
+        given = message_keys.deed_of(key)
+        if given is not None:
+            self.do(*given)
+            return True
         bound = self._screen.active_bindings.get(key)
         if bound is None or not (bound.binding.id or "").startswith(STAYING):
             self.leave()
+        return False
 
     # ------------------------------------------------------------------ deeds
 

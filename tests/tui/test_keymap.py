@@ -32,7 +32,7 @@ def test_no_action_is_without_a_command() -> None:
 
 
 async def test_keys_from_the_settings_work_and_are_named_everywhere() -> None:
-    sets = ("keys.help=f2", "keys.settings=alt+s,f3", "keys.palette=alt+p", "keys.restart=f12", "keys.go=")
+    sets = ("keys.help=f2", "keys.settings=alt+s,f10", "keys.palette=alt+p", "keys.restart=f12", "keys.go=")
     async with sitting(*sets, ready=False, size=(100, 30)) as chat:
         assert "alt+p commands" in chat.screen_text()
         chat.engine.fail("It died.")
@@ -40,10 +40,10 @@ async def test_keys_from_the_settings_work_and_are_named_everywhere() -> None:
         await chat.pilot.press("f2")
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
         text = "\n".join(name for _, rows in help_rows() for name, _ in rows)
-        assert "/help  f2" in text and "/settings  alt+s, f3" in text and "alt+p" in text and "/go\n" in text
+        assert "/help  f2" in text and "/settings  alt+s, f10" in text and "alt+p" in text and "/go\n" in text
         await chat.pilot.press("f2")
         await chat.until(lambda: chat.app.screen is chat.app.chat)
-        await chat.pilot.press("f3")
+        await chat.pilot.press("f10")
         await chat.until(lambda: isinstance(chat.app.screen, SettingsScreen))
         await chat.until(lambda: "f12 restart engine" in chat.screen_text())
         await chat.pilot.press("f12")
@@ -53,7 +53,7 @@ async def test_keys_from_the_settings_work_and_are_named_everywhere() -> None:
         assert chat.app.screen is chat.app.chat, "f1 is nobody's now"
         await chat.pilot.press("alt+p")
         await chat.until(lambda: isinstance(chat.app.screen, CommandPalette))
-        await chat.until(lambda: "/settings  (alt+s, f3)" in chat.screen_text())
+        await chat.until(lambda: "/settings  (alt+s, f10)" in chat.screen_text())
 
 
 async def test_a_key_for_a_command_that_has_none() -> None:

@@ -71,7 +71,7 @@ async def test_a_prompt_takes_the_offer_down_and_resume_still_goes_there() -> No
         await chat.until(lambda: not chat.app.session.busy)
         await chat.type("/resume")
         await chat.pilot.press("enter")
-        await chat.until(lambda: chat.app.chat.composer.earlier.is_open)
+        await chat.until(lambda: "Conversations ·" in chat.screen_text())
         await chat.pilot.press("enter")
         await chat.until(lambda: "two and a ha" in chat.screen_text())
         assert "new answer" not in chat.screen_text()

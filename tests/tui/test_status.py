@@ -166,7 +166,7 @@ async def test_the_meters_show_nothing_of_a_conversation_that_was_left_or_an_eng
         await chat.pilot.pause()
         assert "context 0 / 8.2k" in chat.meters, "the end of an answer that was left moves nothing here"
         chat.app.run_command("resume")
-        await chat.until(lambda: chat.app.chat.composer.earlier.is_open)
+        await chat.until(lambda: "Conversations ·" in chat.screen_text())
         await chat.pilot.press("down", "enter")
         await chat.until(lambda: "context 254 / 8.2k" in chat.meters, "the count of its last answer")
         chat.engine.fail("Dead.")

@@ -16,7 +16,7 @@ from spark_chat.tui.composer import Composer
 from spark_chat.tui.composer.attaching import PathsDropped
 from spark_chat.tui.composer.messages import Written
 from spark_chat.tui.composer.prompt import Prompt
-from spark_chat.tui.message_mode import MessageMode, message_bindings
+from spark_chat.tui.message_mode import MessageMode
 from spark_chat.tui.quitting import AGAIN_WITHIN_S, HINT, HINT_WRITTEN, Quitting, Wish
 from spark_chat.tui.screens.chat_view import ChatView
 from spark_chat.tui.transcript import Transcript
@@ -77,7 +77,7 @@ class ChatScreen(Screen[None]):
     AUTO_FOCUS = "Prompt"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (70, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (12, "-tall")]
-    BINDINGS: ClassVar[list[BindingType]] = [*command_bindings(), *SCROLLING, *message_bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*command_bindings(), *SCROLLING]
 
     def __init__(self, quiet: bool = False) -> None:
         """`quiet`: in accessible mode."""
@@ -176,15 +176,6 @@ class ChatScreen(Screen[None]):
             self.clear_selection()
 
     # ------------------------------------------------------------------ the composer
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys of a chosen message are keys only while one is chosen."""
-        return self.message_mode.active if action == "message" else True
-
-    def action_message(self, deed: str, number: int) -> None:
-        """Do something to the chosen message."""
-        self._quitting.disarm()
-        self.message_mode.do(deed, number)
 
     def edit(self, exchange: Exchange) -> None:
         """Have the prompt of `exchange` in the composer, to be asked in its place."""

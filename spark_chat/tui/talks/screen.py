@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
 
 HINTS = (
-    ("enter", "open"), ("esc", "back"), ("ctrl+n", "new"), ("ctrl+r", "rename"), ("ctrl+t", "pin"), ("ctrl+d", "delete"),
-    ("ctrl+z", "undo"), ("↑↓ pgup pgdn", "choose"),
+    ("enter", "open"), ("esc", "back"), ("ctrl+n", "new"), ("ctrl+r", "rename"), ("ctrl+t", "pin"),
+    ("ctrl+d", "delete"), ("ctrl+z", "undo"), ("↑↓ pgup pgdn", "choose"),
 )  # fmt: skip
 NAMING = (("enter", "keep this name; an empty one is the first prompt's"), ("esc", "leave it as it was"))
 
@@ -53,10 +53,12 @@ class TalksScreen(Screen[None]):
 
     def __init__(self, search: str = "") -> None:
         super().__init__()
-        self._first_search = search
+        self._first_search = self._search = search
         self._naming = ""
         """Id of the conversation that gets a name."""
-        self._search = ""
+        self._seen = False
+        self._follow = ""
+        """The conversation to choose wherever it stands when the list is read anew."""
 
     def compose(self) -> ComposeResult:
         yield Plain("Conversations", id="talks-title")
@@ -108,7 +110,13 @@ class TalksScreen(Screen[None]):
             page = await journal.committed(shelf.page(first, PAGE))
             self.list.empty = "There is no conversation yet."
             if page is not None:
+                if not self._seen and len(page.rows) > 1 and page.rows[0].conversation == self.list.here:
+                    self.list.window.chosen = 1  # one comes here for another one
+                for at, item in enumerate(page.rows, page.first):
+                    if item.conversation == self._follow:
+                        self.list.window.chosen = at
                 self.list.window.reset(page.total, page.rows, page.first)
+            self._seen, self._follow = True, ""
             self.list.show(1)
             self._title(f"{self.list.window.total:,}")
 
@@ -196,6 +204,7 @@ class TalksScreen(Screen[None]):
         item, shelf = self.list.chosen, self._app.desk.shelf
         if item is not None and shelf is not None:
             shelf.pin(item.conversation, not item.pinned)
+            self._follow = item.conversation
             self._say(f"{'No longer pinned' if item.pinned else 'Pinned'}: {one_line(item.title)}")
             self._load()
 
@@ -213,6 +222,7 @@ class TalksScreen(Screen[None]):
 
     def action_undo(self) -> None:
         back = self._app.desk.undo()
+        self._follow = back.conversation if back else ""
         self._say(f"Brought back: {one_line(back.title)}" if back else "Nothing was deleted in this session.")
         self._load()
 
