@@ -209,12 +209,10 @@ class Driver:
 
     # ------------------------------------------------------------------ prompts
 
-    def ask(
-        self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False,
-        opening: Opening | None = None,
-    ) -> None:  # fmt: skip
-        """Queue a prompt: it is sent once the engine is up and has answered those before it. `messages` end with the
-        prompt. Piece... and one Answered with `id` follow. Raises ValueError for an id that is in use."""
+    def ask(self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False,
+            opening: Opening | None = None) -> None:  # fmt: skip
+        """Queue a prompt: `messages` end with it. It is sent once the engine is up and has answered those before it.
+        Piece... and one Answered with `id` follow. ValueError: the id is in use."""
         self._prompts.add(Prompt(id, tuple(messages), settings, time.monotonic(), ignore_eos, opening))
         self._send_next()
 

@@ -25,6 +25,7 @@ from spark_chat.tui.composer.hint import Hint, Weight
 from spark_chat.tui.composer.preview import Preview
 from spark_chat.tui.composer.prompt import Prompt
 from spark_chat.tui.composer.recall import Recall
+from spark_chat.tui.composer.revising import Revising
 
 DRAFT_AFTER_S = 0.3
 LARGE_DRAFT_AFTER_S = 1.0
@@ -62,8 +63,7 @@ class Composer(Vertical):
         self._pasted = False
         self.attaching = Attaching(self, self._chips)
         self.completing = Completing(self, self.attaching)
-        self._edits = ""
-        self._aside = ""
+        self.revising = Revising(self)
 
     def compose(self) -> ComposeResult:
         yield Preview()
@@ -133,38 +133,14 @@ class Composer(Vertical):
         else:
             self._recall.given()
         self.prompt.put(self._recall.draft)
-        self._chips.keep_only([*self._recall.documents(), self.prompt.text, self._aside])
+        self._chips.keep_only([*self._recall.documents(), self.prompt.text, self.revising.aside])
         self._close_preview()
         return text
-
-    def edit(self, text: str, id: str) -> None:
-        """Shows an earlier prompt to be edited; `id` comes back with it when it is sent. What was being written is put
-        aside for so long."""
-        if not self._edits:
-            self._aside = self.prompt.text
-        self._edits = id
-        self.set_text(text)
-        self.focus()
-
-    def end_edit(self) -> None:
-        """Leave the earlier prompt as it is; what was made of it here comes back with the up key."""
-        if self._edits:
-            if not self.is_empty:
-                self.take()
-            self._put_back()
-
-    def _put_back(self) -> None:
-        """What was put aside for an edit stands here again."""
-        if self._edits:
-            aside, self._edits, self._aside = self._aside, "", ""
-            if self.is_empty:
-                self.prompt.put(aside)
-            self.post_message(self.EditEnded())
 
     @property
     def draft(self) -> str:
         """All that would be lost with the app: what stands here, and what was put aside."""
-        aside = self._chips.compose(self._aside)
+        aside = self._chips.compose(self.revising.aside)
         return f"{aside}\n\n{self.text}" if aside and self.text else aside or self.text
 
     def recall(self, prompts: list[str], *, newest: bool = False) -> None:
@@ -200,8 +176,8 @@ class Composer(Vertical):
         text = self.take(remember=meant is None)
         self.query_one(Completion).follow("", ())
         if meant is None:
-            self.post_message(self.Submitted(text, self._edits))
-            self._put_back()
+            self.post_message(self.Submitted(text, self.revising.edits))
+            self.revising.put_back()
         else:
             self.flush_draft()  # else the command itself would come back as what was being written
             self.post_message(self.CommandGiven(meant.command.name, meant.argument))
@@ -307,8 +283,8 @@ class Composer(Vertical):
             completion.dismiss(self.prompt.text)
         elif event.key == "escape" and preview.is_open:
             self._close_preview()
-        elif event.key == "escape" and self._edits:
-            self.end_edit()
+        elif event.key == "escape" and self.revising.edits:
+            self.revising.end()
         elif event.key in ("pageup", "pagedown") and preview.is_open:
             (preview.scroll_page_up if event.key == "pageup" else preview.scroll_page_down)(animate=False)
         elif event.key == "alt+o" and (chip := self.prompt.chip_near_cursor()) is not None:

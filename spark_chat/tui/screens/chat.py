@@ -179,7 +179,7 @@ class ChatScreen(Screen[None]):
 
     def edit(self, exchange: Exchange) -> None:
         """Have the prompt of `exchange` in the composer, to be asked in its place."""
-        self.composer.edit(exchange.prompt, exchange.id)
+        self.composer.revising.begin(exchange.prompt, exchange.id)
         self.view.put(notices.editing_notice())
 
     @on(Composer.EditEnded)

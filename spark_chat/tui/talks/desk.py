@@ -67,7 +67,7 @@ class Desk:
     def turn_to(self, conversation: Conversation | None) -> None:
         """Leave the conversation as it is for this one, or a new one; what is being written comes along."""
         app = self._app
-        app.chat.composer.end_edit()
+        app.chat.composer.revising.end()
         text = app.chat.composer.draft
         app.opening.keep_draft("")
         self.keep_place()

@@ -143,7 +143,7 @@ class Transcript(View):
         if self._document.chosen is None:
             bottom = round(self.scroll_y) + self.size.height
             seen = [at for at in messages if self._document.top(at) + (at > 0) < bottom]
-            found = (seen or messages)[-1]
+            found = (messages if self._following else seen or messages)[-1]
         else:
             here = messages.index(entries.index(self._document.chosen))
             found = messages[max(0, min(len(messages) - 1, here + step))]
