@@ -73,6 +73,8 @@ class Exchange:
     reading: float | None = None
     """How much of the prompt was read, 0..1, before the first token; None where the engine does not tell."""
     engine_figures: dict[str, object] = field(default_factory=dict)
+    used: dict[str, object] = field(default_factory=dict)
+    """Settings that the answer depended on, by dotted key, and the engine that gave it; kept with the answer."""
     began: bool = False
     """Whether the engine ever began to answer it."""
     parent: str = ""

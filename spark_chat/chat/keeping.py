@@ -90,6 +90,6 @@ def _figures(exchange: Exchange) -> dict[str, object]:
     return {**figures, "earlier": [asdict(part) for part in exchange.earlier]} if exchange.earlier else figures
 
 
-def _about(exchange: Exchange) -> dict[str, str]:
-    about = {"model": exchange.model}
+def _about(exchange: Exchange) -> dict[str, object]:
+    about = {**exchange.used, "model": exchange.model}
     return {**about, "reason": exchange.reason} if exchange.reason else about

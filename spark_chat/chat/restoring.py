@@ -68,6 +68,7 @@ def _answered(prompt: Message, answer: Message) -> Exchange:
     exchange = Exchange(
         id=id, prompt=prompt.text, model=str(answer.settings.get("model", "")), began=True, prompt_id=prompt.id,
         edits=prompt.edits or "", reason=str(answer.settings.get("reason", "")),
+        used={key: value for key, value in answer.settings.items() if key not in ("model", "reason")},
         answer=Gathered(answer.text), reasoning=Gathered(answer.reasoning),
         stage=_ENDINGS.get(answer.state, Stage.STOPPED), numbers=numbers(answer.numbers),
     )  # fmt: skip

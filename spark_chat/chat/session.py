@@ -254,6 +254,9 @@ class Session:
             self._typed[exchange.id] = self._clock() - self._queued_s.pop(exchange.id, 0.0)
             return
         exchange.engine_figures = answered.engine_figures
+        ready = self.snapshot.ready
+        engine = {"engine": f"{ready.engine} {ready.version}".strip()} if ready else {}
+        exchange.used = {**answered.settings_used, **engine}
         exchange.end(self._with_wait(exchange.id, answered.numbers), failure)
         if self.keeper:
             self.keeper.ended(exchange)

@@ -20,7 +20,19 @@ SHORT = 8
 """Characters of an id that are shown; as many of them as tell it from the others will do."""
 
 
-@click.group("history")
+class _Group(click.Group):
+    """A file that turns out to be damaged or locked ends a command with a sentence."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from spark_chat.history.store import HistoryProblem
+
+        try:
+            return super().invoke(ctx)
+        except HistoryProblem as problem:
+            raise click.ClickException(str(problem)) from None
+
+
+@click.group("history", cls=_Group)
 def command() -> None:
     """List, show, search, export and import conversations. ID: the first characters of an id, or "last"."""
 
@@ -174,13 +186,10 @@ def _read(file: str) -> str:
 
 def _store() -> Store:
     """The history file, made where there is none."""
-    from spark_chat.history.store import HistoryProblem, Store
+    from spark_chat.history.store import Store
     from spark_chat.locations import history_file
 
-    try:
-        store = Store.open(history_file())
-    except HistoryProblem as problem:
-        raise click.ClickException(str(problem)) from None
+    store = Store.open(history_file())
     for note in store.notes:
         narrate(note)
     return store

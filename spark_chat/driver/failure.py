@@ -28,7 +28,7 @@ def of_start(error: Exception) -> Failed:
         code="load",
         what="The engine could not be started.",
         why=f"{type(error).__name__}: {error}",
-        remedy="This is a defect of spark-chat; the log says more.",
+        remedy="This is a defect of spark-chat; `spark-chat doctor --report` writes down what helps to mend it.",
         time=time.monotonic(),
     )
 

@@ -41,6 +41,7 @@ CLAMPED = ("humming", "marlin")
 COMPILE_THREADS = 8
 COLD_TURNS = 8
 POLL_S = 0.5
+LOG_SAYS_MORE = "The end of the engine's log says more: /log in the chat, or `spark-chat logs`."
 
 
 class SglangEngine:
@@ -220,7 +221,7 @@ class SglangEngine:
                 reasoning_tokens = tokens if was_thinking else reasoning_tokens
                 yield self._delta(command.id, rid, thought, answer, tokens, meta, now)
         except ValueError as error:
-            raise EngineFailure("request", "SGLang refused the request.", str(error)) from error
+            raise EngineFailure("request", "SGLang refused the request.", str(error), LOG_SAYS_MORE) from error
         yield self._done(command, rid, meta, len(ids), tokens, reasoning_tokens, began - asked, params)
 
     def _delta(
@@ -248,7 +249,9 @@ class SglangEngine:
         reason = meta.get("finish_reason") or {}
         kind = reason.get("type")
         if kind == "abort" and reason.get("status_code") is not None:
-            raise EngineFailure("request", "SGLang gave up on the answer.", str(reason.get("message") or ""))
+            raise EngineFailure(
+                "request", "SGLang gave up on the answer.", str(reason.get("message") or ""), LOG_SAYS_MORE
+            )
         finish: FinishReason = "abort" if kind == "abort" else "length" if kind == "length" else "stop"
         if finish == "length" and params["max_new_tokens"] < command.sampling.max_tokens:
             finish = "context"

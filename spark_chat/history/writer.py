@@ -181,7 +181,11 @@ class Writer:
         except HistoryProblem as problem:
             return problem
         except Exception as error:  # a defect ends the keeping of history with a sentence, never in silence
-            return HistoryProblem(f"The history failed ({error!r}): this chat is not kept.", lasting=True)
+            return HistoryProblem(
+                f"The history failed ({error!r}): this chat is not kept. This is a defect of spark-chat; "
+                "`spark-chat doctor --report` writes down what helps to mend it.",
+                lasting=True,
+            )
         return None
 
     def _serve(self, entries: deque[Entry]) -> None:

@@ -117,7 +117,9 @@ def _listed(folder: Path) -> set[str]:
     except FileNotFoundError:
         return set()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelProblem(f"The model's {folder / 'model.safetensors.index.json'} is damaged ({error!r}).") from None
+        raise ModelProblem(
+            f"The model's {folder / 'model.safetensors.index.json'} is damaged ({error!r}). Fetch it again."
+        ) from None
 
 
 def _no_checkpoint(folder: Path) -> str:

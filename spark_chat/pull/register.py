@@ -36,7 +36,7 @@ def register(source: Path, name: str, tell: Callable[[str, int, int], None]) -> 
     ModelProblem, OSError or NoHome.
     """
     if not source.exists():
-        raise ModelProblem(f"There is nothing at {source}.")
+        raise ModelProblem(f"There is nothing at {source}. Name a .gguf file or a checkpoint's folder.")
     model, own = _model(source.absolute())
     name = name or own
     if model.is_dir():
@@ -64,7 +64,10 @@ def _model(source: Path) -> tuple[Path, str]:
     if source.name.startswith("models--"):
         snapshot = snapshot_of(source)
         if snapshot is None:
-            raise ModelProblem(f"{source} is a cache's folder without a whole snapshot in it.")
+            raise ModelProblem(
+                f"{source} is a cache's folder without a whole snapshot in it. Fetch it again, or name a folder with a "
+                "config.json."
+            )
         return snapshot, "/".join(source.name.split("--", 2)[1:])
     inside = sorted(source.glob("models--*--*"))
     if len(inside) == 1:

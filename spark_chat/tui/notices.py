@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spark_chat.engine.protocol import Failed
     from spark_chat.history.message import Offer
 
-GO_ON, RESTART, DISMISS, SETTINGS = "go", "restart", "esc", "settings"
+GO_ON, RESTART, DISMISS, SETTINGS, LOG = "go", "restart", "esc", "settings", "log"
 """Actions, shown as the person's keys for them; and a key that stays."""
 LOG_LINES = 8
 ORDER = ("said", "editing", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
@@ -65,7 +65,7 @@ def failed_notice(snapshot: Snapshot, kept: str, fallback: str) -> Notice:
     keys = [(RESTART, "start again")]
     if fallback:
         keys.insert(0, (GO_ON, f"go back to what ran last: {fallback}"))
-    keys.append((SETTINGS, "settings"))
+    keys += [(SETTINGS, "settings"), (LOG, "the log")]
     return Notice(
         "failed", what, body, tuple(keys), snapshot.log_end[-LOG_LINES:],
         accept="last_ran" if fallback else "", tone="bad",

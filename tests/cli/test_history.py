@@ -85,3 +85,12 @@ def test_what_can_not_be_imported_is_named(tmp_path: Path) -> None:
 
 def test_export_wants_to_know_what() -> None:
     assert run("history", "export").code == 2
+
+
+def test_a_file_from_a_newer_spark_chat_is_named(home: Path) -> None:
+    store = Store.open(history_file())
+    store.connection.execute("PRAGMA user_version = 99")
+    store.close()
+    for words in (("list",), ("export", "--all"), ("search", "x")):
+        done = run("history", *words)
+        assert done.code == 1 and "newer spark-chat" in done.err and "Traceback" not in done.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -188,4 +189,6 @@ async def test_a_conversation_is_written_to_a_file(tmp_path: Path, monkeypatch: 
     assert await sitting.end() == 0
     assert f"Written to {tmp_path}/work/remember-me.md." in sitting.words and "is there already" in sitting.words
     assert "one two three" in (tmp_path / "work" / "remember-me.md").read_text()
-    assert '"decode_tok_s"' in (tmp_path / "work" / "talk.json").read_text()
+    answer = json.loads((tmp_path / "work" / "talk.json").read_text())["conversations"][0]["messages"][1]
+    assert answer["numbers"]["tokens"] == 8 and answer["settings"]["sampling.temperature"] == 0.6
+    assert answer["settings"]["model"] == "small.gguf" and answer["settings"]["engine"] == "llama.cpp 1.0"
