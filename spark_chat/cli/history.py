@@ -48,7 +48,8 @@ def list_(limit: int, as_json: bool) -> None:
     if store is None:
         return write("[]") if as_json else _nothing()
     rows = listing.page(store, "", 0, limit).rows
-    counts = dict(store.rows("SELECT conversation, count(*) FROM messages GROUP BY conversation"))
+    count = "SELECT count(*) FROM messages WHERE conversation = ?"
+    counts = {row.conversation: store.rows(count, row.conversation)[0][0] for row in rows}
     if as_json:
         return write(json.dumps([
             {"id": row.conversation, "title": row.title, "updated": row.updated, "pinned": row.pinned,

@@ -135,6 +135,28 @@ class Deeds:
 
         self._say(think(self._chat.session, argument))
 
+    async def action_again(self, argument: str) -> None:
+        exchanges = self._chat.session.conversation.exchanges
+        if exchanges:
+            self._chat.session.versions.again(exchanges[-1])
+        else:
+            self._say("There is no prompt here yet.")
+
+    async def action_more(self, argument: str) -> None:
+        exchanges = self._chat.session.conversation.exchanges
+        problem = self._chat.session.versions.go_on(exchanges[-1]) if exchanges else "There is no answer here yet."
+        if problem:
+            self._say(problem)
+
+    async def action_title(self, argument: str) -> None:
+        from spark_chat.history.shelf import Shelf
+
+        if not self._chat.journal.keeps or not len(self._chat.session.conversation):
+            self._say("There is nothing to name: nothing was asked yet, or nothing is kept of this chat.")
+            return
+        Shelf(self._chat.journal).rename(self._chat.session.conversation.id, argument)
+        self._say(f"It is called {argument}." if argument else "It has the name that its first prompt gives it.")
+
     async def action_export(self, argument: str) -> None:
         from spark_chat.chat.exporting import export
 

@@ -176,6 +176,20 @@ async def test_a_prompt_that_is_too_long_is_said_and_passed_over(tmp_path: Path)
     assert sitting.answers.startswith("one two")
 
 
+async def test_an_answer_that_was_cut_off_goes_on_and_a_prompt_is_asked_again(tmp_path: Path) -> None:
+    sitting = sit(tmp_path, "sampling.max_tokens=3", history=tmp_path / "history.sqlite3")
+    sitting.type("/again\n/more\n/title x\nhello\n")
+    await sitting.until("cut at max tokens")
+    assert "no prompt here yet" in sitting.words and "no answer here yet" in sitting.words
+    sitting.type("/more\n")
+    await sitting.until("cut at max tokens", 2)
+    sitting.type("/again\n/title a name\n")
+    await sitting.until("cut at max tokens", 3)
+    await sitting.until("It is called a name.")
+    await sitting.end()
+    assert asked(sitting.engine)[0] == "hello" and len(asked(sitting.engine)) == 3
+
+
 async def test_a_conversation_is_written_to_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")

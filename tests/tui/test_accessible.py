@@ -54,6 +54,12 @@ async def test_no_screen_has_lines_or_boxes(home: Path) -> None:
             assert not drawn(chat.screen_text()), command
             await chat.pilot.press("escape")
             await chat.until(lambda: chat.app.screen is chat.app.chat, "the chat")
+        chat.app.run_command("resume")
+        await chat.until(lambda: chat.app.screen is not chat.app.chat, "the list")
+        await chat.pilot.pause()
+        assert not drawn(chat.screen_text()), chat.screen_text()
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.app.chat, "the chat")
         await chat.pilot.press("ctrl+p")
         await chat.until(lambda: "/help" in chat.screen_text(), "the palette")
         assert not drawn(chat.screen_text())
