@@ -245,3 +245,14 @@ def test_a_course_keeps_its_shape_however_long() -> None:
     course.add(None)
     assert POINTS / 2 <= len(course.points) < POINTS
     assert course.points == sorted(course.points) and course.points[-1] > 9_800
+
+
+async def test_in_accessible_mode_a_check_has_figures_and_no_bars() -> None:
+    async with lab("ui.accessible=true") as (found, _):
+        screen = await open_check(found)
+        screen.query_one(TextArea).text = "Hi"
+        await found.pilot.press("f5")
+        await found.until(lambda: "Kept as" in found.screen_text(), "the end")
+        shown = found.screen_text()
+        assert "median" in shown and "TTFT" in shown
+        assert not [char for char in shown if "\u2500" <= char <= "\u259f"], shown

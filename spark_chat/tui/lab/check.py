@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 RUNS = (5, 10, 20, 1, 3)
 TOKENS = (256, 512, 1024, 2048, 64, 128)
 LIVE_EVERY_S = 0.25
+NO_BARS = {ord("█"): " ", ord("▏"): " "}
 
 
 class CheckScreen(Screen[None]):
@@ -187,6 +188,8 @@ class CheckScreen(Screen[None]):
     def _show_table(self) -> None:
         if self.is_mounted:
             lines = [*check_lines(self.answers), "", *self._below] if self.answers else []
+            if self.spark.accessible:  # the figures stand behind the bars
+                lines = [line.translate(NO_BARS) for line in lines]
             self.query_one("#check-table", Plain).show("\n".join(lines).rstrip())
 
     # ------------------------------------------------------------------ leaving
