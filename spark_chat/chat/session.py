@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Overflow", "Session"]
 
-ENGINE_GONE = ("died", "load", "memory", "protocol")
+ENGINE_GONE = ("died", "load", "memory", "protocol", "held")
 """Failures of the engine itself: a prompt it had not begun keeps its place and goes to the next one."""
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ END_S = 10.0
 """Seconds that an engine which was asked to end has for it; then it is killed."""
 FREE_S = 15.0
 """Seconds after which a lock is no longer waited for, once its worker is gone."""
+PATIENCE_S = 2.0
 STEP_S = 0.02
 
 
@@ -78,12 +80,17 @@ def _folder() -> Path | None:
         return None
 
 
-async def _enter() -> Visit | None:
-    """A connection to the engine that runs; None where none does, or none can be asked."""
+async def _enter(patience_s: float = 0.0) -> Visit | None:
+    """A connection to the engine that runs; None where none does, or none can be asked. `patience_s`: how long to try
+    again where one has the lock, and its door is not open yet or crowded."""
     folder = _folder()
-    stream = knock(folder) if folder is not None else None
-    if stream is None:
+    if folder is None:
         return None
+    deadline = time.monotonic() + patience_s
+    while (stream := knock(folder)) is None:
+        if time.monotonic() >= deadline or lock.holder() is None:
+            return None
+        await asyncio.sleep(STEP_S)
     who = peer(stream)
     reader, writer = await asyncio.open_connection(sock=stream)
     return Visit(reader, writer, messages(reader, decode_event), who[0] if who else 0)
@@ -117,20 +124,24 @@ async def take_over(load: Load, fresh: bool) -> Visit | None:
 
 async def standing() -> Standing | None:
     """How the engine that runs stands; None where none does or it can't be asked."""
-    visit = await _enter()
-    if visit is None:
-        return None
-    try:
-        visit.send(Status())
-        event = await visit.answer()
-        return event if isinstance(event, Standing) else None
-    finally:
-        visit.close()
+    deadline = time.monotonic() + PATIENCE_S
+    while (visit := await _enter(PATIENCE_S)) is not None:
+        try:
+            visit.send(Status())
+            event = await visit.answer()
+        finally:
+            visit.close()
+        if isinstance(event, Standing):
+            return event
+        if time.monotonic() >= deadline:
+            break
+        await asyncio.sleep(STEP_S)  # in a crowd at the door one may be pushed out again
+    return None
 
 
 async def stop(force: bool) -> Failed | None:
     """End the engine that runs, and wait until nothing of it is left. Who has it, where that is why it still runs."""
-    visit = await _enter()
+    visit = await _enter(PATIENCE_S)
     if visit is not None:
         refusal = await end(visit, force)
         if refusal is not None:

@@ -267,7 +267,7 @@ def start_of(configuration: int, began: float, snapshot: Snapshot, stages: dict[
     return Start(
         configuration=configuration, at_s=began, ready_s=snapshot.ready_s, stages=stages, engine=ready.engine,
         version=ready.version, model=recipe.model.name if recipe else ready.model, context=ready.context,
-        facts=dict(ready.facts),
+        facts={**ready.facts, **({"taken_over_after_s": ready.past.age_s} if ready.past else {})},
     )  # fmt: skip
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.wording import UNSEEN, end_line, failure_text, short_name, thought_note
+from spark_chat.driver.lingering import QUEUE
+from spark_chat.driver.snapshot import Snapshot
 from spark_chat.tui.transcript import Restored
 from spark_chat.tui.transcript.entry import QUEUED
 
 __all__ = [
-    "UNSEEN", "end_line", "entries_of", "failure_text", "reading_note", "short_name", "thought_note",
-    "transcript_state", "unsent_mark", "waiting_mark",
+    "UNSEEN", "end_line", "entries_of", "failure_text", "reading_or_waiting", "reading_status", "short_name",
+    "thought_note", "transcript_state", "unsent_mark", "waiting_mark",
 ]  # fmt: skip
 
 
@@ -20,9 +22,16 @@ def waiting_mark(ready: bool) -> str:
     return QUEUED if ready else "… queued: sent when the engine is ready"
 
 
-def reading_note(exchange: Exchange) -> str:
-    """How far the reading of the prompt is, ` · 42 %`; empty where the engine does not tell."""
-    return "" if exchange.reading is None else f" · {exchange.reading:.0%}"
+def reading_or_waiting(snapshot: Snapshot) -> str:
+    """What the engine does with a prompt that has no token yet."""
+    progress = snapshot.progress
+    return "waits for another window's answer" if progress and progress.stage == QUEUE else "reading the prompt"
+
+
+def reading_status(exchange: Exchange, snapshot: Snapshot, seconds: int) -> str:
+    """The same for how long, and how far the reading is, ` · 42 %`, where the engine tells."""
+    far = "" if exchange.reading is None else f" · {exchange.reading:.0%}"
+    return f"{reading_or_waiting(snapshot)} · {seconds} s{far}"
 
 
 def unsent_mark(exchange: Exchange) -> str:

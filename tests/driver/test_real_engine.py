@@ -14,7 +14,9 @@ import psutil
 import pytest
 
 from spark_chat.driver.driver import Driver
+from spark_chat.driver.lingering import QUEUE
 from spark_chat.driver.snapshot import Changed, Phase, Piece
+from spark_chat.engine import lock, visit
 from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import Turn
 from spark_chat.optimizations.optimization import Badge, State
@@ -29,6 +31,7 @@ class Real:
 
     def __init__(self, model: Path) -> None:
         self.client = EngineClient()
+        self.linger_s = 0
         self.listener = Listener()
         self.driver = Driver(self.listener, machine=MACHINE, client_factory=lambda: self.client)
         self.model = model
@@ -36,7 +39,7 @@ class Real:
     def settings(self, mtp: bool = True, **sampling: Any) -> Settings:
         plain = Settings()
         return Settings(
-            engine=replace(plain.engine, model=str(self.model), context=1024),
+            engine=replace(plain.engine, model=str(self.model), context=1024, linger_s=self.linger_s),
             optimizations=replace(plain.optimizations, mtp=mtp),
             sampling=replace(plain.sampling, **{"temperature": 0.0, "max_tokens": 24, **sampling}),
         )
@@ -124,6 +127,43 @@ async def test_too_long_a_prompt_says_by_how_much_and_the_engine_goes_on(real: R
     assert failure.code == "overflow" and failure.facts["prompt_tokens"] > failure.facts["context"] == 1024
     real.ask("next", "Say hello.")
     assert (await answered(real, "next")).failure is None
+
+
+async def test_two_chats_on_one_engine_and_a_restart_of_one(real: Real, model: Path) -> None:
+    other = Real(model)
+    real.linger_s = other.linger_s = 30
+    await real.driver.start(real.settings())
+    real.ask("long", "Tell a very long story.", max_tokens=900)
+    await real.first_piece("long")
+    await other.driver.start(other.settings())
+    assert other.client.pid == real.client.pid and other.driver.snapshot.phase is Phase.READY
+    ready = other.driver.snapshot.ready
+    assert ready is not None and ready.past is not None and ready.proofs == real.driver.snapshot.ready.proofs
+    other.ask("between", "Say hello.")
+    queued = await other.listener.until(
+        lambda update: isinstance(update, Changed) and update.snapshot.progress is not None
+    )
+    assert queued.snapshot.progress.stage == QUEUE and other.driver.snapshot.phase is Phase.READY
+    real.driver.abort()
+    between = await answered(other, "between")
+    assert between.failure is None and other.driver.snapshot.progress is None
+    assert (await answered(real, "long")).numbers.finish == "abort"
+
+    await other.driver.restart(other.settings())  # under another's eyes it can't be started anew
+    failure = other.driver.snapshot.failure
+    assert failure is not None and failure.code == "held" and str(os.getpid()) in failure.what
+    await other.driver.restart(other.settings())  # but shared again
+    assert other.driver.snapshot.phase is Phase.READY and other.client.pid == real.client.pid
+
+    await other.driver.close()
+    assert other.driver.snapshot.left is not None and other.driver.snapshot.left.others == 1
+    first = real.client.pid
+    await real.driver.restart(real.settings())  # nobody else is there: really anew
+    assert real.driver.snapshot.phase is Phase.READY and real.client.pid != first
+    await real.driver.close()
+    left = real.driver.snapshot.left
+    assert left is not None and (left.lingers_s, left.others) == (30, 0)
+    assert await visit.stop(force=False) is None and lock.holder() is None
 
 
 async def test_the_workers_memory_is_known(real: Real) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_chat.engine.protocol import Delta, Done, Failed, Progress, Ready, Started, Usage
+from spark_chat.engine.protocol import Delta, Done, Failed, Past, Progress, Ready, Started, Usage
 from spark_chat.meters.answer import AnswerMeter
 from spark_chat.meters.session import SessionMeter, Stage
 from tests.meters.streams import Stream, streams
@@ -43,6 +44,22 @@ def test_the_engine_says_how_many_turns_are_cold(cold_turns: int) -> None:
         meter.feed(Started(id=str(turn), time=turn))
     assert sum(cold) == cold_turns and cold == sorted(cold, reverse=True)
     assert meter.turns == 10
+
+
+@given(streams())
+def test_an_engine_that_was_taken_over_brings_its_counts(answer: Stream) -> None:
+    past = Past(age_s=60, turns=3, tokens=100, prefill_tokens=3, verify_steps=40, accepted_drafts=57, stages={"x": 9.0})
+    meter, own = SessionMeter(begun=4.5), SessionMeter(begun=4.5)
+    meter.feed(msgspec.structs.replace(ready(cold_turns=0), past=past))
+    own.feed(ready(cold_turns=0))
+    assert meter.counters().accept_length == 97 / 40 and meter.turns == 0 and not meter.next_is_cold
+    assert meter.ready_s == 0.5 and meter.stages() == ()
+    for event in answer.events:
+        meter.feed(event)
+        own.feed(event)
+    both, mine = meter.counters(), own.counters()
+    assert both.tokens == 100 + mine.tokens and both.verify_steps == 40 + mine.verify_steps
+    assert both.accepted_drafts == 57 + mine.accepted_drafts and meter.turns == own.turns
 
 
 @given(st.lists(streams(), min_size=1, max_size=4))

@@ -10,7 +10,7 @@ from textual.timer import Timer
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.quoting import code_blocks, copied, quoted
 from spark_chat.chat.session import Overflow
-from spark_chat.driver.lingering import QUEUE, took_over
+from spark_chat.driver.lingering import took_over
 from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
@@ -24,7 +24,7 @@ from spark_chat.tui.transcribing import (
     end_line,
     entries_of,
     failure_text,
-    reading_note,
+    reading_status,
     short_name,
     thought_note,
     transcript_state,
@@ -123,12 +123,10 @@ class ChatView(Noticing):
         self._reading = self._screen.set_interval(READING_EVERY_S, lambda: self.tell_reading(exchange, since))
 
     def tell_reading(self, exchange: Exchange, since: float) -> None:
-        """Say how long the prompt has been read, from `since` (seconds), and how far the reading is where that is
-        known."""
+        """Say how long the prompt has been read, from `since` (seconds), and how far it is where that is known."""
         seconds = int(self._screen.spark.clock() - since)
-        progress = self._screen.spark.session.snapshot.progress
-        doing = "waits for another window's answer" if progress and progress.stage == QUEUE else "reading the prompt"
-        self._transcript.set_status(exchange.id, f"{doing} · {seconds} s{reading_note(exchange)}")
+        status = reading_status(exchange, self._screen.spark.session.snapshot, seconds)
+        self._transcript.set_status(exchange.id, status)
 
     def _end_reading(self, exchange: Exchange) -> None:
         if self._reading is not None:
@@ -145,7 +143,7 @@ class ChatView(Noticing):
         if snapshot.ready is not self._ready:
             self._ready = snapshot.ready
             if said := took_over(snapshot.ready):
-                self.say(f"{said[0].upper()}{said[1:]}.")
+                self.say(f"The chat {said}.")
         if snapshot.recipe is not None:
             self._transcript.share = share(snapshot.recipe.engine)
         self._gauges.changed(snapshot, self._screen.spark.session.conversation)

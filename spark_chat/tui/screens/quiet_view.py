@@ -10,6 +10,7 @@ from spark_chat.driver.snapshot import Snapshot
 from spark_chat.optimizations.optimization import Badge
 from spark_chat.tui import notices
 from spark_chat.tui.screens.chat_view import ChatView
+from spark_chat.tui.transcribing import reading_or_waiting
 
 if TYPE_CHECKING:
     from spark_chat.chat.conversation import Conversation, Exchange
@@ -108,4 +109,4 @@ class QuietView(ChatView):
             super()._show_meters()
 
     def _read(self, exchange: Exchange) -> None:
-        self._transcript.set_status(exchange.id, "reading the prompt")
+        self._transcript.set_status(exchange.id, reading_or_waiting(self._screen.spark.session.snapshot))
