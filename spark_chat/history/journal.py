@@ -65,6 +65,11 @@ class Journal:
         """Whether anything is kept, as far as is known now."""
         return self._writer is not None and not self._writer.given_up
 
+    @property
+    def troubled(self) -> bool:
+        """Whether what is said now gets to no disk, or none is known for it."""
+        return not self.keeps or (self._writer is not None and self._writer.troubled)
+
     # ------------------------------------------------------------------ what a chat says
 
     def begin(self, settings: Mapping[str, Any] | None = None) -> str:

@@ -61,7 +61,7 @@ class Writer:
         self._size = 0
         self._closing = False
         self._registered = False
-        self._troubled = False
+        self.troubled = False
         self._thread: threading.Thread | None = None
         self._store: Store | None = None
 
@@ -166,11 +166,11 @@ class Writer:
             self._store.close()
             self._store = None
             problem = self._attempt(entries)
-        if problem is None and self._troubled:
+        was_troubled, self.troubled = self.troubled, problem is not None
+        if problem is None and was_troubled:
             self._report("The history is being kept again.")
-        elif problem is not None and not self._troubled:
+        elif problem is not None and not was_troubled:
             self._report(str(problem))
-        self._troubled = problem is not None
         return problem
 
     def _attempt(self, entries: deque[Entry]) -> HistoryProblem | None:

@@ -146,6 +146,11 @@ class UiSection:
     """How the chat looks and behaves; takes effect at once except where said."""
 
     theme: str = _row("spark-dark", "str", "A theme's name: one of ours, one of yours in themes/, or one of Textual's.")
+    panel: str = _row(
+        "auto", "choice", "The panel with all meters at the side. auto opens it from 140 columns on.",
+        choices=("auto", "on", "off"),
+    )  # fmt: skip
+    tour: bool = _row(True, "bool", "Show the four steps of the tour at the first start; /tour shows them at any time.")
     follow: bool = _row(True, "bool", "Follow the end of the answer as it grows.")
     mouse: bool = _row(True, "bool", "Use the mouse. false leaves it to the terminal's own selection.", restart=True)
     accessible: bool = _row(

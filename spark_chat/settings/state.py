@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat import locations, ordinary
+from spark_chat.settings import toured
 from spark_chat.settings.atomic import write_whole
 from spark_chat.settings.file import LARGEST
 from spark_chat.settings.flat import flat, settings_of
@@ -57,7 +58,7 @@ def save_state(state: State, path: Path | None = None) -> None:
     """Notes it, whole or not at all. Raises CannotSave, which a caller may only say: nothing depends on it."""
     import tomli_w
 
-    content = {
+    content: dict[str, object] = {
         "engine": state.engine,
         "model": state.model,
         "stages": state.stages,
@@ -66,6 +67,8 @@ def save_state(state: State, path: Path | None = None) -> None:
     try:
         path = path or locations.state_file()
         locations.made(path.parent)
+        if toured.shown(path):
+            content = {toured.KEY: True, **content}
         text = _HEAD + tomli_w.dumps(content)
         write_whole(path, text.encode("utf-8", "replace"))
     except (OSError, TypeError, ValueError, locations.NoHome) as error:

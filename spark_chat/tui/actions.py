@@ -228,6 +228,15 @@ class Actions:
     def action_chart(self) -> None:
         self._app.chat.view.toggle_chart()
 
+    def action_panel(self) -> None:
+        self._app.side.toggle()
+
+    def action_tour(self) -> None:
+        self._app.opening.tour(1)
+
+    def _accept_tour(self) -> None:
+        self._app.opening.tour_on()
+
     def action_theme(self, argument: str) -> None:
         app = self._app
         if not argument:

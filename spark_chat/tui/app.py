@@ -24,6 +24,7 @@ from spark_chat.tui.copying import CopyingApp
 from spark_chat.tui.messages import RestartWanted, SettingChanged
 from spark_chat.tui.opening import Opening
 from spark_chat.tui.screens.chat import ChatScreen
+from spark_chat.tui.side import Side
 from spark_chat.tui.talks.desk import Desk
 from spark_chat.tui.terminal import end_on_signals
 from spark_chat.tui.themes import Themes
@@ -102,6 +103,7 @@ class SparkApp(CopyingApp[int]):
         self.diary = diary("chat")
         self.writing = Writing(self)
         self.weighing = Weighing(self)
+        self.side = Side(self)
         self.room: EngineRoom | None = None
         self.set_keymap(keymap.use(resolved.settings))
         self.journal: Journal | None = None
@@ -156,6 +158,7 @@ class SparkApp(CopyingApp[int]):
         end_on_signals(self, self.opening.close)
         self.theme_changed_signal.subscribe(self, self.opening.keep_theme)
         self.call_after_refresh(_collect_garbage)
+        self.call_after_refresh(self.side.fit)
         self.call_after_refresh(self.run_worker, self.opening.open(), name="open")
 
     # ------------------------------------------------------------------ the engine
@@ -225,6 +228,7 @@ class SparkApp(CopyingApp[int]):
             self.room.use(resolved)
         self.opening.tell_problems()
         self.chat.view.use(resolved.settings, elsewhere)
+        self.side.fit()
         for screen in self.screen_stack:
             show = getattr(screen, "show", None)
             if screen is not self.chat and show is not None:
@@ -264,6 +268,8 @@ class SparkApp(CopyingApp[int]):
         """Textual 8.2.8 raises for a list without a single row or column: there only the chat stands."""
         while not self.has_room(event.size) and self.screen is not self.chat:
             self.pop_screen()
+        if self.chat.is_mounted:
+            self.side.fit(event.size.width)
 
     @staticmethod
     def has_room(size: Size) -> bool:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 GO_ON, RESTART, DISMISS, SETTINGS, LOG = "go", "restart", "esc", "settings", "log"
 """Actions, shown as the person's keys for them; and a key that stays."""
 LOG_LINES = 8
-ORDER = ("said", "editing", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume")
+ORDER = (
+    "said", "editing", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume", "tour",
+)  # fmt: skip
 """Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""
 
 

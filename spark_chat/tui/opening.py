@@ -14,6 +14,7 @@ from spark_chat.tui.messages import SettingChanged
 from spark_chat.tui.talks.desk import written
 from spark_chat.tui.theme_files import ThemeFiles
 from spark_chat.tui.themes import load as load_themes
+from spark_chat.tui.widgets.header import Header
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -34,6 +35,7 @@ class Opening:
         self._offer: Offer | None = None
         self._themes_read = False
         self.theme_files = ThemeFiles()
+        self._toured = 0
         self._leaving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -50,7 +52,38 @@ class Opening:
         view.changed(app.session.snapshot)
         await app.writing.restore()
         await self.read_themes()
+        await self._show_tour()
         app.set_interval(LOOK_EVERY_S, app.look_at_settings)
+
+    async def _show_tour(self) -> None:
+        """At the first start on this machine."""
+        from spark_chat.settings import toured
+
+        if self._app.resolved.settings.ui.tour and not await asyncio.to_thread(toured.shown):
+            self.tour(1)
+            await asyncio.to_thread(toured.note)
+
+    def tour(self, number: int) -> None:
+        """Put up the step of that number."""
+        from spark_chat.tui import tour
+
+        self._toured = number
+        self._app.chat.view.put(tour.step(number))
+
+    def tour_on(self) -> None:
+        """To the next step, or to the tour's end."""
+        from spark_chat.tui import tour
+
+        if self._toured < tour.STEPS:
+            self.tour(self._toured + 1)
+        else:
+            self._app.chat.view.take_down("tour")
+
+    @property
+    def unkept(self) -> bool:
+        """Whether nothing that is said here is kept, though the settings want it kept."""
+        journal = self._app.journal
+        return self._app.resolved.settings.ui.history and journal is not None and journal.troubled
 
     async def read_themes(self) -> None:
         """All themes, as their files are now, and what is wrong with them."""
@@ -135,6 +168,11 @@ class Opening:
         self._app.diary.note(f"history: {sentence}")
         if self._app.is_running:
             self._app.call_later(self._app.say, sentence)
+            self._app.call_later(self._mark_unkept)
+
+    def _mark_unkept(self) -> None:
+        header = self._app.chat.query_one(Header)
+        header.show(replace(header.title_shown, unkept=self.unkept), header.badges)
 
     def keep_draft(self, text: str) -> None:
         """What stands in the composer. It belongs to the conversation it was found with until another one begins."""

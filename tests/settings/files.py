@@ -24,7 +24,8 @@ def values(row: Row) -> st.SearchStrategy[Any]:
     if row.kind == "choice":
         return st.sampled_from(row.choices)
     if row.kind == "keys":  # one that no other action has
-        return st.just("") | st.just(f"alt+{chr(ord('a') + list(ACTIONS).index(row.key.partition('.')[2]))}")
+        at = list(ACTIONS).index(row.key.partition(".")[2])
+        return st.just("") | st.just(f"{'ctrl+' * (at // 26)}alt+{chr(ord('a') + at % 26)}")
     if row.kind == "table":
         return st.dictionaries(NAMES, ENTRIES, max_size=3)
     if row.kind == "str":

@@ -60,7 +60,7 @@ def main() -> None:
         sys.exit(sentence)
     script = Script(words=KINDS.get(chosen.kind, ()), rate=chosen.rate, tokens=chosen.tokens)
     engine = DigestEngine(script) if chosen.kind == "digest" else FakeEngine(script)
-    resolved = resolve(["sampling.max_tokens=1000000", *chosen.key])
+    resolved = resolve(["sampling.max_tokens=1000000", "ui.tour=false", *chosen.key])
 
     def drive(listener):  # type: ignore[no-untyped-def]
         return Driver(listener, MACHINE, engine.client, FakeModels(), FakeLastRun())

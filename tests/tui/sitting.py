@@ -114,7 +114,9 @@ async def sitting(
         drivers.append(FakeDriver(listener, by_itself=ready, **engine))
         return drivers[0]
 
-    app = SparkApp(resolve(sets, environ={} if environ is None else environ), engine=make, clock=Clock())
+    app = SparkApp(
+        resolve(("ui.tour=false", *sets), environ={} if environ is None else environ), engine=make, clock=Clock()
+    )
     async with app.run_test(size=size) as pilot:
         found = Sitting(app, pilot, drivers)
         await found.until(lambda: drivers and drivers[0].started and app.room, "the engine's start")

@@ -35,7 +35,7 @@ async def lab(
     def make(listener: Any) -> Driver:
         return Driver(listener, MACHINE, engine.client, FakeModels(), FakeLastRun())
 
-    app = SparkApp(resolve(sets, environ={}), engine=make, clock=Clock())
+    app = SparkApp(resolve(("ui.tour=false", *sets), environ={}), engine=make, clock=Clock())
     async with app.run_test(size=size) as pilot:
         found = Sitting(app, pilot, [])
         await found.until(lambda: app.room and app.session.snapshot.phase is Phase.READY, "the engine")

@@ -43,7 +43,7 @@ def picture(snap_compare: Any, script: Script, size: tuple[int, int], *sets: str
         drivers.append(FakeDriver(listener, by_itself=ready))
         return drivers[0]
 
-    settings = ("ui.history=false", *sets)
+    settings = ("ui.history=false", "ui.tour=false", *sets)
     app = SparkApp(resolve(settings, environ={"SPARK_CHAT_CONFIG": SETTINGS_FILE}), engine=make, clock=Clock())
 
     async def prepare(pilot: Pilot[Any]) -> None:

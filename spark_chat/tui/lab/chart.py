@@ -53,9 +53,9 @@ class Chart(Vertical):
         self._courses = (Course(), Course())
 
     def compose(self) -> ComposeResult:
-        for name in ("speed", "accept"):
+        for name, title in (("speed", "tok/s"), ("accept", "accept")):
             with Horizontal():
-                yield Plain(id=f"chart-{name}-text")
+                yield Plain(f"{title:<7}{units.NONE}", id=f"chart-{name}-text")
                 yield Sparkline([], id=f"chart-{name}")
 
     def on_mount(self) -> None:

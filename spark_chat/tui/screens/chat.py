@@ -8,6 +8,7 @@ from textual import events, on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.screen import Screen
 
 from spark_chat.settings.keys import ACTIONS
@@ -91,7 +92,8 @@ class ChatScreen(Screen[None]):
         self.set_class(self.app.size.width >= 70, "-wide")
         self.set_class(self.app.size.height >= 12, "-tall")
         yield Header()
-        yield Transcript(follow=self.spark.resolved.settings.ui.follow)
+        with Horizontal(id="middle"):
+            yield Transcript(follow=self.spark.resolved.settings.ui.follow)
         yield NoticePanel(plain=self.spark.accessible)
         yield Meters()
         yield MessageBar()

@@ -235,13 +235,15 @@ class ChatView(Noticing):
             engine_name(snapshot),
             self.machine,
             len(app.room.pending) if app.room else 0,
+            app.opening.unkept,
         )
         self._screen.query_one(Header).show(title, snapshot.badges)
 
     def _show_meters(self) -> None:
-        session = self._screen.spark.session
-        queue = len(session.conversation.waiting)
-        self._screen.query_one(Meters).show(self._gauges.readings(queue, self.memory_all))
+        app = self._screen.spark
+        readings = self._gauges.readings(len(app.session.conversation.waiting), self.memory_all)
+        self._screen.query_one(Meters).show(readings)
+        app.side.show(readings, self._gauges.numbers, app.session.snapshot)
 
     @property
     def proof_shown(self) -> str | None:

@@ -43,6 +43,7 @@ SCROLLING = ("page_up", "page_down", "up", "down")
 
 MARKS = [
     ("!", "on a badge: a warning, enter says which; in the settings: a variable or flag stands over what is saved"),
+    ("! not kept", "in the header: what is said here is not written to disk, which is full, read-only or in the way"),
     ("•", "in the settings: not the default"),
     ("… queued", "a prompt that waits for its turn, or for the engine"),
     ("■", "stopped, or taken back before it was sent"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -19,6 +19,7 @@ from spark_chat.tui.widgets.badge import LABEL, SHORT, WORD, BadgeWidget, badge_
 NAME = "spark-chat"
 PADDING = 2
 """Cells left and right, from 40 columns on."""
+UNKEPT = "! not kept"
 LEAST_TITLE = 24
 """Cells the title keeps on a shared line; under that the badges get a line of their own."""
 
@@ -32,10 +33,17 @@ class Title:
     machine: str = ""
     pending: int = 0
     """Saved settings that wait for a restart."""
+    unkept: bool = False
+    """Nothing of this conversation is kept, though it should be."""
 
 
 def title_text(title: Title, width: int) -> Content:
-    """The title in at most `width` cells: the fullest of its forms that fits, else the model's name cut short."""
+    """The title in at most `width` cells: the fullest of its forms that fits, else the model's name cut short. Before
+    it stands that nothing is kept, where that is so."""
+    if title.unkept:
+        mark = UNKEPT if width >= LEAST_TITLE else UNKEPT[:1]
+        rest = title_text(replace(title, unkept=False), max(1, width - len(mark) - 1))
+        return Content.assemble((mark, "$text-warning bold"), " ", rest).truncate(max(1, width), ellipsis=True)
     model = one_line(title.model) or "no model yet"
     facts = [model, one_line(title.engine), one_line(title.machine)]
     forms = [
