@@ -38,7 +38,7 @@ ACTIONS: dict[str, str] = {
     "check": "f6",
     "compare": "f7",
     "chart": "f8",
-    "panel": "f3",
+    "panel": "f12",
     "log": "f9",
     "theme": "",
     "tour": "",

@@ -79,7 +79,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("compare", "The same prompts under several settings, side by side.", "compare", ("f7",)),
     Command("chart", "tok/s and accept length over the answer, or not.", "chart", ("f8",)),
-    Command("panel", "All meters and the chart at the side, or not.", "panel", ("f3",)),
+    Command("panel", "All meters and the chart at the side, or not.", "panel", ("f12",)),
     Command("log", "The engine's log, or the app's, with a filter.", "log", ("f9",), ("logs",), argument="[words]"),
     Command("theme", "Switch to a theme; without a name, pick one.", "theme", argument="[name]"),
     Command("tour", "Four short steps through the chat.", "tour"),

@@ -32,11 +32,11 @@ def test_no_action_is_without_a_command() -> None:
 
 
 async def test_keys_from_the_settings_work_and_are_named_everywhere() -> None:
-    sets = ("keys.help=f2", "keys.settings=alt+s,f10", "keys.palette=alt+p", "keys.restart=f12", "keys.go=")
+    sets = ("keys.help=f2", "keys.settings=alt+s,f10", "keys.palette=alt+p", "keys.restart=f11", "keys.go=")
     async with sitting(*sets, ready=False, size=(100, 30)) as chat:
         assert "alt+p commands" in chat.screen_text()
         chat.engine.fail("It died.")
-        await chat.until(lambda: "f12 start again" in chat.screen_text() and "alt+s settings" in chat.screen_text())
+        await chat.until(lambda: "f11 start again" in chat.screen_text() and "alt+s settings" in chat.screen_text())
         await chat.pilot.press("f2")
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
         text = "\n".join(name for _, rows in help_rows() for name, _ in rows)
@@ -45,8 +45,8 @@ async def test_keys_from_the_settings_work_and_are_named_everywhere() -> None:
         await chat.until(lambda: chat.app.screen is chat.app.chat)
         await chat.pilot.press("f10")
         await chat.until(lambda: isinstance(chat.app.screen, SettingsScreen))
-        await chat.until(lambda: "f12 restart engine" in chat.screen_text())
-        await chat.pilot.press("f12")
+        await chat.until(lambda: "f11 restart engine" in chat.screen_text())
+        await chat.pilot.press("f11")
         await chat.until(lambda: len(chat.engine.started) == 2)
         await chat.pilot.press("f1")
         await chat.pilot.pause()

@@ -68,7 +68,7 @@ async def test_it_opens_by_itself_in_a_wide_terminal_and_folds_as_it_narrows() -
 async def test_the_key_folds_it_and_opens_it_whatever_the_setting() -> None:
     async with sitting(size=(160, 40)) as chat:
         await chat.until(lambda: opened(chat))
-        await chat.pilot.press("f3")
+        await chat.pilot.press("f12")
         await chat.until(lambda: not opened(chat))
         await chat.resize(200, 50)
         assert not opened(chat), "the person's wish stays"
@@ -79,7 +79,7 @@ async def test_the_key_folds_it_and_opens_it_whatever_the_setting() -> None:
 
 async def test_where_there_is_no_room_the_key_says_so() -> None:
     async with sitting(size=(60, 20)) as chat:
-        await chat.pilot.press("f3")
+        await chat.pilot.press("f12")
         await chat.until(lambda: f"wants {FITS_FROM} columns" in chat.notice("said"))
         assert not opened(chat)
 
