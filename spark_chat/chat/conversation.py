@@ -79,6 +79,17 @@ class Conversation:
         self.plant(exchange)
         return self.turn_to(exchange)
 
+    def take_out(self, exchange: Exchange) -> int | None:
+        """Take away one that nothing follows and that has another version, which is shown in its place. Returns that
+        place where it was on screen; None where it was not, or stays."""
+        beside = self._following.get(exchange.parent, [])
+        if self._following.get(exchange.id) or len(beside) < 2:
+            return None
+        was_shown = self.shows(exchange)
+        del self._all[exchange.id]
+        beside.remove(exchange)
+        return self.turn_to(max(beside, key=lambda item: item.turn), deeper=True) if was_shown else None
+
     # ------------------------------------------------------------------ versions
 
     def choose(self, exchange: Exchange) -> None:

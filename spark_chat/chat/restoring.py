@@ -34,9 +34,10 @@ def restored(kept: Kept) -> Conversation:
             made += [(message, exchange) for exchange in found]
             of_message |= {_kept_as(exchange): exchange for exchange in found}
     shown = {message.id for message in kept.messages}
+    edited = {message.edits for message in messages}
     late = []
     for message, exchange in made:
-        if exchange.began or exchange.edits:
+        if exchange.began or exchange.edits or message.id in edited:
             parent = of_message.get(message.parent or "")
             exchange.parent = parent.id if parent is not None and parent is not exchange else ""
             conversation.plant(exchange)

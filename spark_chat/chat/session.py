@@ -298,6 +298,10 @@ class Session:
             if self.keeper:
                 self.keeper.ended(exchange)
         self._tell_ended(exchange)
+        if not exchange.began and not exchange.owns_prompt:  # nothing is lost with it: the prompt is another's
+            place = self.conversation.take_out(exchange)
+            if place is not None:
+                self.view.turned(self.conversation, place)
 
 
 def _opening(exchange: Exchange) -> Opening:

@@ -60,10 +60,11 @@ def load(store: Store, conversation: str) -> Conversation | None:
         way.append(at)
         at = messages.get(at.parent)
     seen = {message.id for message in way}
+    versions = {message.edits for message in messages.values()}
     unanswered = (
         message
         for message in messages.values()
-        if message.state in _UNANSWERED and message.edits is None and message.id not in seen
+        if message.state in _UNANSWERED and message.edits is None and message.id not in seen | versions
         and (not message.parent or message.parent in seen)
     )  # fmt: skip
     return Conversation(

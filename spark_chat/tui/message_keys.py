@@ -42,11 +42,11 @@ class MessageKey:
 
 KEYS = (
     MessageKey(("c",), "c", "copy", "copy", "copy its text"),
+    MessageKey(("n",), "n", "continue", "go_on", "have an answer that was cut off go on"),
+    MessageKey(("left", "right"), "←→", "versions", "step", "to the version before and behind"),
     MessageKey(tuple("123456789"), "1", "code", "code", "copy its first, second, ... code block"),
     MessageKey(("e",), "e", "edit", "edit", "edit the prompt and ask it there; the old one stays as a version"),
     MessageKey(("r",), "r", "ask again", "again", "ask the prompt again; the old answer stays as a version"),
-    MessageKey(("n",), "n", "continue", "go_on", "have an answer that was cut off go on"),
-    MessageKey(("left", "right"), "←→", "versions", "step", "to the version before and behind"),
     MessageKey(("o",), "o", "open", "open", "open what is folded, or fold it: a long prompt, reasoning"),
     MessageKey(("f",), "f", "fork", "fork", "a conversation of its own that goes on from here"),
     MessageKey(("m",), "m", "Markdown", "markdown", "copy prompt, answer and numbers as Markdown"),
@@ -84,3 +84,12 @@ def hints(about: About, width: int) -> list[tuple[str, str]]:
         if left >= 0:
             found.append((shown, row.word))
     return [*found, back]
+
+
+def help_rows() -> list[tuple[str, str]]:
+    """(keys, what they do) of all, for the help."""
+    moving = ("up, down", "with a message chosen: to the one above, below")
+    rows = [
+        ("1 to 9" if row.deed == "code" else ", ".join(row.keys), f"with a message chosen: {row.help}") for row in KEYS
+    ]
+    return [moving, *rows]

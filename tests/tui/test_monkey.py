@@ -29,6 +29,7 @@ KEYS = (
     *"abc /[]", "enter", "escape", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "pageup",
     "pagedown", "shift+up", "shift+down", "ctrl+home", "ctrl+end", "backspace", "delete", "ctrl+j", "ctrl+p", "ctrl+n",
     "ctrl+g", "ctrl+t", "f1", "f2", "f5", "space", "ctrl+z", "ctrl+a", "ctrl+u", "ctrl+w", "alt+o", "q",
+    "alt+up", "alt+down", "f3", "ctrl+d", "ctrl+r", "ctrl+t", "r", "e", "n", "1", "m",
 )  # fmt: skip
 PASTES = ("one line", "two\nlines\r\n", "[/ [b", "\x1b[31m", "x" * 5000, "/quit", "\x00\x85\u2028")
 SIZES = ((120, 40), (80, 24), (40, 20), (20, 5), (200, 60), (1, 1), (300, 80))

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from spark_chat.meters.definitions import DEFINITIONS
 from spark_chat.optimizations.optimization import State
-from spark_chat.tui import commands, keymap
+from spark_chat.tui import commands, keymap, message_keys
 
 KEYS = (
     ("enter", "send what is written"),
@@ -47,7 +47,8 @@ MARKS = [
     ("•", "in the settings: not the default"),
     ("… queued", "a prompt that waits for its turn, or for the engine"),
     ("■", "stopped, or taken back before it was sent"),
-    ("▸ ▾", "folded, open: click it, or {fold} for the last reasoning"),
+    ("▸ ▾", "folded, open: click it, or {fold} for the last reasoning, else the last long prompt"),
+    ("‹ 2/3 ›", "the second of three versions: choose the message, then left and right step between them"),
 ]
 
 
@@ -62,7 +63,12 @@ def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
     states += [(mark, text.format(fold=keymap.key("fold"))) for mark, text in MARKS]
     states.append(("→ pending", "what is saved differs from what runs; it takes effect at restart"))
     numbers = [(item.name + (f", {item.unit}" if item.unit else ""), item.text) for item in DEFINITIONS]
-    return [("Keys", [*KEYS, *_moved()]), ("Commands", listed), ("Badges and marks", states), ("Numbers", numbers)]
+    return [
+        ("Keys", [*KEYS, *_moved(), *message_keys.help_rows()]),
+        ("Commands", listed),
+        ("Badges and marks", states),
+        ("Numbers", numbers),
+    ]
 
 
 def _keys(*keys: str) -> str:

@@ -39,7 +39,8 @@ class Document:
         self.width = 80
         self.labelled = False
         self.chosen: Entry | None = None
-        """The entry that the person chose."""
+        """The entry that the person chose; `mark` stands beside its rows."""
+        self.mark = "▌"
         self._heights = Heights()
         self._index: dict[tuple[type[Entry], str], int] = {}
         self._warm: OrderedDict[Slot, int] = OrderedDict()

@@ -19,8 +19,6 @@ NARROW_GUTTER = 2
 RIGHT = 2
 """Cells kept free at the right."""
 MORE = " ↓ more below (end) "
-CHOSEN = "▌"
-"""Beside the rows of the message that was chosen."""
 _ENTRY = 24
 """Bits of a row's number inside its entry."""
 
@@ -91,9 +89,9 @@ def select(strip: Strip, row: Row | None, gutter: int, number: int, selection: S
     return Strip.join([parts[0], marked, parts[2]])
 
 
-def chosen(strip: Strip, palette: Palette) -> Strip:
+def chosen(strip: Strip, mark: str, palette: Palette) -> Strip:
     """`strip` as a row of the entry that was chosen: its first cell says so."""
-    return Strip.join([Strip([Segment(CHOSEN, palette.style("title"))], 1), strip.crop(1)])
+    return Strip.join([Strip([Segment(mark, palette.style("title"))], 1), strip.crop(1)])
 
 
 def overlay(strip: Strip, width: int, palette: Palette) -> Strip:

@@ -44,7 +44,7 @@ class Painter:
                 head = [Segment(" " * gutter, palette.style("text"))]
             strip = drawing.draw(row, head, width, number, palette)
             if marked:
-                strip = drawing.chosen(strip, palette)
+                strip = drawing.chosen(strip, document.mark, palette)
             self._keep(row, key, strip)
         if selection is not None:
             strip = drawing.select(strip, row, gutter, number, selection, palette.style("selection"))

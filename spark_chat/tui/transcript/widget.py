@@ -147,8 +147,7 @@ class Transcript(View):
         else:
             here = messages.index(entries.index(self._document.chosen))
             found = messages[max(0, min(len(messages) - 1, here + step))]
-        self._document.chosen = entries[found]
-        self._bring(found)
+        self._choose(found)
         return True
 
     def choose_message(self, kind: str, id: str) -> bool:
@@ -156,9 +155,13 @@ class Transcript(View):
         found = self._document.find(Answer if kind == "answer" else Prompt, id)
         if found is None:
             return False
-        self._document.chosen = found[1]
-        self._bring(found[0])
+        self._choose(found[0])
         return True
+
+    def _choose(self, at: int) -> None:
+        self._document.chosen = self._document.entries[at]
+        self._document.mark = ">" if self.app.has_class("-accessible") else "▌"
+        self._bring(at)
 
     def choose_none(self) -> None:
         """No message is chosen any more."""
