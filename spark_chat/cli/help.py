@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from spark_chat.cli.lazy import BadInput
 from spark_chat.cli.options import write
 
-TOPICS = ("keys", "commands", "badges", "numbers", "settings", "plain")
+TOPICS = ("keys", "commands", "messages", "badges", "numbers", "settings", "plain")
 WIDTH = 100
 PLAIN = """\
 A line of standard input is a prompt. Three things make one prompt of several lines: a backslash at the end of a line \
@@ -31,7 +31,7 @@ Exit code: 0 fine, 1 a prompt got no answer, 2 bad input, 130 ctrl+c."""
 @click.argument("topic", required=False, shell_complete=lambda context, parameter, typed: _topics(context, typed))
 @click.pass_context
 def command(context: click.Context, topic: str | None) -> None:
-    """Print the help on TOPIC: keys, commands (in the chat), badges, numbers, settings, plain, or one of the commands
+    """Print the help on TOPIC: keys, commands (in the chat), messages, badges, numbers, settings, plain, or one of the commands
     of spark-chat."""
     above = context.parent
     assert above is not None and isinstance(above.command, click.Group)

@@ -88,8 +88,6 @@ def hints(about: About, width: int) -> list[tuple[str, str]]:
 
 def help_rows() -> list[tuple[str, str]]:
     """(keys, what they do) of all, for the help."""
-    moving = ("up, down", "with a message chosen: to the one above, below")
-    rows = [
-        ("1 to 9" if row.deed == "code" else ", ".join(row.keys), f"with a message chosen: {row.help}") for row in KEYS
-    ]
+    moving = ("up, down", "to the one above, below; any other key than these ends the choice, and is not lost")
+    rows = [("1 to 9" if row.deed == "code" else ", ".join(row.keys), row.help) for row in KEYS]
     return [moving, *rows]

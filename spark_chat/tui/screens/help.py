@@ -64,8 +64,9 @@ def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
     states.append(("→ pending", "what is saved differs from what runs; it takes effect at restart"))
     numbers = [(item.name + (f", {item.unit}" if item.unit else ""), item.text) for item in DEFINITIONS]
     return [
-        ("Keys", [*KEYS, *_moved(), *message_keys.help_rows()]),
+        ("Keys", [*KEYS, *_moved()]),
         ("Commands", listed),
+        ("Messages: with one chosen", message_keys.help_rows()),
         ("Badges and marks", states),
         ("Numbers", numbers),
     ]
