@@ -31,8 +31,8 @@ Exit code: 0 fine, 1 a prompt got no answer, 2 bad input, 130 ctrl+c."""
 @click.argument("topic", required=False, shell_complete=lambda context, parameter, typed: _topics(context, typed))
 @click.pass_context
 def command(context: click.Context, topic: str | None) -> None:
-    """Print the help on TOPIC: keys, commands (in the chat), messages, badges, numbers, settings, plain, or one of the commands
-    of spark-chat."""
+    """Print the help on TOPIC: keys, commands (in the chat), messages, badges, numbers, settings, plain, or one of the
+    commands of spark-chat."""
     above = context.parent
     assert above is not None and isinstance(above.command, click.Group)
     if topic is None:
