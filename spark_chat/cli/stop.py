@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import click
 
 from spark_chat.cli.lazy import FAILED
 from spark_chat.cli.options import narrate, write
+
+if TYPE_CHECKING:
+    from spark_chat.memory.have import Have
 
 
 @click.command("stop", short_help="End the engine that stays after a chat, and free its memory.")
@@ -25,6 +29,7 @@ async def _stop(force: bool) -> int:
     from spark_chat.meters.units import size
 
     standing, holder = await visit.standing(), lock.holder()
+    before = await asyncio.to_thread(_have)
     if standing is None and holder is None:
         write("No engine runs.")
         return 0
@@ -37,8 +42,28 @@ async def _stop(force: bool) -> int:
         narrate("The engine did not end yet." + ("" if force else " `spark-chat stop --force` kills it."))
         return FAILED
     freed = f", and {size(standing.memory_bytes)} are free again" if standing and standing.memory_bytes else ""
+    if before is not None:
+        await _until_back(before, standing.memory_bytes if standing else 0)
     write(f"{_named(standing, holder)} was ended{freed}.")
     return 0
+
+
+def _have() -> Have | None:
+    """The memory that the next engine would find, of the machine or of the GPU."""
+    from spark_chat.machine import machine
+    from spark_chat.memory.have import look
+
+    return look("sglang", machine())
+
+
+async def _until_back(before: Have, held: int) -> None:
+    """Until it is back: what the GPU held is not known, so there as long as more comes."""
+    from spark_chat.memory.settling import settle
+
+    shared = before.gpu or before.free is not None
+    now = await asyncio.to_thread(_have)
+    if now is not None:
+        await settle(_have, now, before.total if shared else before.available + held // 2)
 
 
 def _named(standing: object, holder: object) -> str:

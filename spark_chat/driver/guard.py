@@ -16,18 +16,13 @@ from spark_chat.driver.shortage import TooLittleMemory
 from spark_chat.machine import Machine
 from spark_chat.memory import holders, page_cache
 from spark_chat.memory.have import Have, look
+from spark_chat.memory.settling import POLL_S, settle
 from spark_chat.meters.units import size
 from spark_chat.recipe.memory_floor import Floor, floor
 from spark_chat.recipe.memory_need import GIB
 from spark_chat.recipe.need import need, weight_files
 from spark_chat.recipe.recipe import Recipe
 
-POLL_S = 0.25
-STEADY_S = 2.0
-"""Seconds without growth after which nothing more is waited for."""
-GROWTH = GIB // 16
-"""Bytes that count as growth."""
-DEADLINE_S = 60.0
 SLACK = GIB
 """Bytes that may be missing of what there was before the last start: other programs have moved on meanwhile."""
 
@@ -77,19 +72,12 @@ class Guard:
         """Until what the last engine held is back, as long as more comes."""
         goal = max(wanted.size, (self._before or 0) - SLACK)
         self._before = None
-        begun = self._senses.clock()
-        grew, best = begun, have.available
-        while have.available < goal <= have.total:
-            now = self._senses.clock()
-            if now - grew >= STEADY_S or now - begun >= DEADLINE_S:
-                break
-            say(have.available / goal, f"Waiting for memory: {size(have.available)} of {size(goal)} are available")
-            await asyncio.sleep(self._senses.pause)
-            seen = await asyncio.to_thread(self._senses.look, recipe.engine, machine)
-            have = seen or have
-            if have.available >= best + GROWTH:
-                grew, best = self._senses.clock(), have.available
-        return have
+
+        def told(now: Have) -> None:
+            say(now.available / goal, f"Waiting for memory: {size(now.available)} of {size(goal)} are available")
+
+        senses = self._senses
+        return await settle(lambda: senses.look(recipe.engine, machine), have, goal, told, senses.clock, senses.pause)
 
 
 def required(recipe: Recipe, machine: Machine, have: Have | None) -> Floor | None:

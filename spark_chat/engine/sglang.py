@@ -18,6 +18,7 @@ from typing import Any
 from spark_chat.engine import chat_template, proofs, scratch, sglang_args, sglang_request, sglang_warm
 from spark_chat.engine.eviction import Eviction
 from spark_chat.engine.interface import EngineFailure, Report
+from spark_chat.engine.prewarm import Prewarm
 from spark_chat.engine.protocol import (
     AnyEvent,
     Count,
@@ -72,7 +73,8 @@ class SglangEngine:
         listener = ProgressListener(eviction.report if eviction else report)
         try:
             self._prepare(command, listener.address)
-            self._engine = self._build(command, folder, report)
+            with Prewarm() as ahead:
+                self._engine = self._build(command, folder, report, ahead)
         finally:
             listener.close()
             if eviction:
@@ -115,7 +117,7 @@ class SglangEngine:
         )
         discovery.ensure()
 
-    def _build(self, command: Load, folder: Path, report: Report) -> Any:
+    def _build(self, command: Load, folder: Path, report: Report, ahead: Prewarm) -> Any:
         try:
             from sglang.srt.entrypoints.engine import Engine
         except ImportError as error:
@@ -123,6 +125,7 @@ class SglangEngine:
                 "load", "SGLang is not installed here, or could not be imported.", str(error),
                 "pip install 'spark-chat[spark]'",
             ) from error  # fmt: skip
+        ahead.imported()
         given = {name: value for name, value in command.args.items() if value is not None}
         given["trust_remote_code"] = sglang_request.trusted(folder, given.get("trust_remote_code"))
         sglang_args.check(given)

@@ -34,6 +34,7 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
         "context": ready.context if ready else None,
         "ready_s": snapshot.ready_s,
         "taken_over": _taken_over(ready),
+        "compiled": ready.facts.get("compiled") if ready else None,
         "settings": settings_json(outcome.settings),
         "optimizations": {badge.name: badge_json(badge) for badge in snapshot.badges},
         "runs": runs,

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from spark_chat.driver.driver import Driver
-from spark_chat.driver.guard import DEADLINE_S, STEADY_S, Guard, Senses
+from spark_chat.driver.guard import Guard, Senses
 from spark_chat.driver.shortage import TooLittleMemory
 from spark_chat.driver.snapshot import Phase
 from spark_chat.machine import Gpu
 from spark_chat.memory import meminfo, page_cache
 from spark_chat.memory.have import Have, look
 from spark_chat.memory.holders import Process
+from spark_chat.memory.settling import DEADLINE_S, STEADY_S
 from spark_chat.recipe.memory_need import GIB
 from spark_chat.recipe.recipe import ModelRef, Recipe
 from spark_chat.settings.schema import Settings
