@@ -24,6 +24,10 @@ class Conversation:
         self.id = id
         self.exchanges: list[Exchange] = []
         self.thinking: bool | None = None
+        self.system_prompt: str | None = None
+        """Said to the model before all else here, "" for nothing; None as the settings say."""
+        self.system_name = ""
+        """What that is called in the library of prompts."""
         self._all: dict[str, Exchange] = {}
         self._following: dict[str, list[Exchange]] = {}
         self._on_screen: set[str] = set()

@@ -64,8 +64,10 @@ class Keeping:
 
     def set_up(self, conversation: Conversation) -> None:
         """The conversation's own settings changed."""
-        thinking = {} if conversation.thinking is None else {"thinking": conversation.thinking}
-        self._shelf.settings(conversation.id, thinking)
+        own: dict[str, object] = {} if conversation.thinking is None else {"thinking": conversation.thinking}
+        if conversation.system_prompt is not None:
+            own |= {"system_prompt": conversation.system_prompt, "system_name": conversation.system_name}
+        self._shelf.settings(conversation.id, own)
 
     def fork(self, conversation: Conversation, title: str, copies: list[tuple[Exchange, Exchange]]) -> None:
         """`conversation` is a copy of a part of the one at hand; `copies` are (old, new), those that were answered."""

@@ -21,6 +21,9 @@ def restored(kept: Kept) -> Conversation:
     conversation = Conversation(id=kept.id)
     thinking = kept.settings.get("thinking")
     conversation.thinking = thinking if isinstance(thinking, bool) else None
+    system = kept.settings.get("system_prompt")
+    conversation.system_prompt = system if isinstance(system, str) else None
+    conversation.system_name = str(kept.settings.get("system_name", ""))
     messages = kept.all or kept.messages
     answers: dict[str | None, list[Message]] = {}
     for message in messages:

@@ -67,6 +67,18 @@ class Session:
         if self.keeper:
             self.keeper.set_up(self.conversation)
 
+    @property
+    def system_prompt(self) -> str:
+        """What is said to the model before this conversation."""
+        own = self.conversation.system_prompt
+        return self.settings.sampling.system_prompt if own is None else own
+
+    def say_first(self, text: str | None, name: str = "") -> None:
+        """Have `text`, called `name`, said before this conversation; None: what the settings say."""
+        self.conversation.system_prompt, self.conversation.system_name = text, name
+        if self.keeper:
+            self.keeper.set_up(self.conversation)
+
     # ------------------------------------------------------------------ what a person does
 
     def send(self, text: str) -> Exchange:
@@ -141,7 +153,7 @@ class Session:
         keeper.begin(self.conversation)
         for exchange in self.conversation.all:
             keeper.asked(exchange)
-        if self.conversation.thinking is not None:
+        if self.conversation.thinking is not None or self.conversation.system_prompt is not None:
             keeper.set_up(self.conversation)
 
     def drop_oldest(self) -> int:
@@ -185,8 +197,8 @@ class Session:
             return
         exchange = self._running = waiting[0]
         self._queued_s[exchange.id] = self._clock() - self._typed.pop(exchange.id, self._clock())
-        messages = self.conversation.turns(exchange, self.settings.sampling.system_prompt)
-        sampling = replace(self.settings.sampling, thinking=self.thinking)
+        messages = self.conversation.turns(exchange, self.system_prompt)
+        sampling = replace(self.settings.sampling, thinking=self.thinking, system_prompt=self.system_prompt)
         settings = replace(self.settings, sampling=sampling)
         if exchange.going_on:
             self.engine.ask(exchange.asked_as, messages, settings, opening=_opening(exchange))

@@ -93,6 +93,7 @@ class Versions:
         copies = [(old, _copy(old)) for old in path[: None if answer else -1] if old.began]
         new = Conversation(uuid4().hex, [item for _, item in copies])
         new.thinking = self._conversation.thinking
+        new.system_prompt, new.system_name = self._conversation.system_prompt, self._conversation.system_name
         if self._session.keeper and copies:
             self._session.keeper.fork(new, title, copies)
         return new

@@ -3,6 +3,7 @@ screen. The others say where they are to be had."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,6 +135,19 @@ class Deeds:
         from spark_chat.chat.thinking import think
 
         self._say(think(self._chat.session, argument))
+
+    async def action_system(self, argument: str) -> None:
+        """Without an argument: what is said first now, and what else there is."""
+        from spark_chat.chat.system import WORDS, choose, state
+        from spark_chat.prompts.library import load
+
+        library = await asyncio.to_thread(load)
+        if argument:
+            self._say(choose(self._chat.session, argument, library))
+            return
+        self._say(state(self._chat.session))
+        for name, about in [*((item.name, item.about) for item in library.systems.values()), *WORDS]:
+            self._say(f"/system {name}: {about}")
 
     async def action_again(self, argument: str) -> None:
         exchanges = self._chat.session.conversation.exchanges

@@ -32,6 +32,7 @@ ACTIONS: dict[str, str] = {
     "clear_queue": "",
     "think": "",
     "prompt": "",
+    "system": "",
     "save_prompt": "",
     "editor": "f4",
     "attach": "",

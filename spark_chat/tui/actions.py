@@ -100,6 +100,9 @@ class Actions:
     def action_prompt(self, argument: str) -> None:
         self._app.writing.insert(argument)
 
+    def action_system(self, argument: str) -> None:
+        self._app.writing.say_first(argument)
+
     def action_save_prompt(self, argument: str) -> None:
         self._app.writing.save(argument)
 

@@ -66,6 +66,7 @@ COMMANDS: tuple[Command, ...] = (
         argument="[on|off|auto]",
     ),
     Command("prompt", "Put a saved prompt here; tab goes through its places.", "prompt", argument="[name]"),
+    Command("system", "What is said to the model before this conversation.", "system", argument="[name|none|auto]"),
     Command("save-prompt", "Save the lines below it, or the last prompt.", "save_prompt", argument="[name]", body=True),
     Command("editor", "Write in your own editor ($VISUAL or $EDITOR); the text comes back.", "editor", ("f4",)),
     Command("attach", "Attach a text file; so does @ and a part of its name.", "attach", argument="[path]"),

@@ -30,6 +30,7 @@ class CommandTable(Provider):
     def _saved(self) -> list[tuple[str, str, str, str]]:
         """Command, argument, title and help of each saved prompt."""
         prompts = [("prompt", item) for item in self._library.prompts.values()]
+        prompts += [("system", item) for item in self._library.systems.values()]
         return [(kind, item.name, f"/{kind} {item.name}", item.about) for kind, item in prompts]
 
     async def discover(self) -> Hits:

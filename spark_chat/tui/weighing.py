@@ -61,7 +61,7 @@ class Weighing:
         ready = session.snapshot.ready
         if room is None or ready is None or session.snapshot.phase is not Phase.READY or session.busy or not text:
             return None
-        turns = turns_with(session.conversation, text, session.settings.sampling.system_prompt)
+        turns = turns_with(session.conversation, text, session.system_prompt)
         if sum(len(turn.content) for turn in turns) > LONGEST:
             return None
         count = await room.driver.counting.count(turns, [text, *files], session.thinking)

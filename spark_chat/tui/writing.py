@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from spark_chat.chat.system import WORDS, choose, state
 from spark_chat.tui import notices
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Writing:
             self._begin("prompts", self._follow())
             return ()
         found = self._library.of("prompt" if command == "prompt" else "system").values()
-        return [(item.name, item.about) for item in found]
+        return [*((item.name, item.about) for item in found), *(WORDS if command == "system" else ())]
 
     async def _follow(self) -> None:
         await self.library()
@@ -77,6 +78,19 @@ class Writing:
         composer = self._app.chat.composer
         composer.filling.insert(saved)
         composer.focus()
+
+    def say_first(self, name: str) -> None:
+        """Have the system prompt `name` said before this conversation; without a name, list them."""
+        self._library = None
+        if name:
+            self._begin("system", self._say_first(name))
+        else:
+            self._ask_for("system")
+            self._app.say(state(self._app.session))
+
+    async def _say_first(self, name: str) -> None:
+        self._app.say(choose(self._app.session, name, await self.library()))
+        self._app.weighing.changed()
 
     def save(self, argument: str) -> None:
         """Save a prompt: the name, and below it the text; without text, the last prompt that was sent."""
