@@ -31,7 +31,7 @@ from spark_chat.engine.wire import messages
 ANSWER_S = 10.0
 """Seconds within which the engine at the door says something."""
 END_S = 10.0
-"""Seconds that an engine which was asked to end has for it; then it is killed."""
+"""Seconds that an engine which was asked to end has for it."""
 FREE_S = 15.0
 """Seconds after which a lock is no longer waited for, once its worker is gone."""
 PATIENCE_S = 2.0
@@ -55,8 +55,9 @@ class Visit:
             self.writer.write(encode(command))
 
     async def answer(self) -> AnyEvent | None:
-        """The next event; None at the connection's end, or where none comes in time or none can be read."""
-        with contextlib.suppress(TimeoutError, StopAsyncIteration):
+        """The next event; None at the connection's end, or where it can't be read. Raises TimeoutError where none comes
+        in time; nothing more can be heard then."""
+        with contextlib.suppress(StopAsyncIteration):
             event = await asyncio.wait_for(anext(self.events), ANSWER_S)
             return None if isinstance(event, ProtocolError) else event
         return None
@@ -113,10 +114,13 @@ async def take_over(load: Load, fresh: bool) -> Visit | None:
             return None
         if isinstance(event, Failed) and event.code == "held" and not event.facts.get("lingers"):
             raise Refused(event)
-        refusal = await end(visit, force=False)  # one that can't even be asked is of another version, or stuck
+        refusal = await end(visit, force=False)
         if refusal is not None:
             raise Refused(refusal)
         return None
+    except TimeoutError:
+        visit.close()
+        raise Refused(_silent(visit.pid)) from None
     except BaseException:
         visit.close()
         raise
@@ -129,6 +133,8 @@ async def standing() -> Standing | None:
         try:
             visit.send(Status())
             event = await visit.answer()
+        except TimeoutError:
+            return None
         finally:
             visit.close()
         if isinstance(event, Standing):
@@ -153,8 +159,8 @@ async def stop(force: bool) -> Failed | None:
 
 
 async def end(visit: Visit, force: bool) -> Failed | None:
-    """Ask the engine behind `visit` to end, and wait until its process is gone. Its refusal, where it gives one. One
-    that does not answer, though nobody could use it, is killed."""
+    """Ask the engine behind `visit` to end, and wait until its process is gone. Its refusal, where it gives one. With
+    `force` one that does not answer is killed."""
     visit.send(End(force=force))
     try:
         async with asyncio.timeout(END_S):
@@ -162,10 +168,21 @@ async def end(visit: Visit, force: bool) -> Failed | None:
                 if isinstance(event, Failed) and event.code == "held":
                     return event
     except TimeoutError:
+        if not force:
+            return _silent(visit.pid)
         _kill(visit.pid)
     finally:
         visit.close()
     return None
+
+
+def _silent(pid: int) -> Failed:
+    """Stuck, busy with a load that lets nothing else run, or of a version that can't be talked to: who knows."""
+    return Failed(
+        code="held", what=f"An engine of yours runs (pid {pid}) and does not answer.",
+        why="It may be stuck, or of another version of spark-chat.", remedy="`spark-chat stop --force` ends it.",
+        facts={"refused": True}, time=time.monotonic(),
+    )  # fmt: skip
 
 
 async def free() -> bool:

@@ -201,13 +201,33 @@ async def test_an_engine_of_another_version_is_named_and_makes_room(monkeypatch:
         assert isinstance(ready, Ready) and ready.facts["pid"] != pid and not running(pid)
 
 
-async def test_one_at_the_door_that_talks_nonsense_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_at_the_door_that_talks_nonsense_is_ended_by_force_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visit, "END_S", 0.5)
+    monkeypatch.setattr(visit, "PATIENCE_S", 0.1)
     stranger = subprocess.Popen([sys.executable, "-m", "tests.engine.nonsense"], stdout=subprocess.PIPE)  # noqa: ASYNC220
     assert stranger.stdout is not None and stranger.stdout.readline()
     async with Probe(FAKE) as probe:
+        held = await probe.start(fake())
+        assert isinstance(held, Failed) and held.code == "held" and f"pid {stranger.pid}" in held.what
+        refusal = await visit.stop(force=False)
+        assert refusal is not None and "--force" in refusal.remedy and stranger.poll() is None
+        assert await visit.stop(force=True) is None
+        assert stranger.wait(5) == -signal.SIGKILL
+        probe.events.clear()
         assert isinstance(await probe.start(fake()), Ready)
-    assert stranger.wait(5) == -signal.SIGKILL
+
+
+async def test_an_engine_that_is_stuck_is_named_and_ended_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visit, "END_S", 0.5)
+    monkeypatch.setattr(visit, "ANSWER_S", 0.5)
+    monkeypatch.setattr(visit, "PATIENCE_S", 0.1)
+    async with Probe(FAKE) as chat, Probe(FAKE) as other:
+        await chat.start(fake())
+        pid = chat.client.pid or 0
+        os.kill(pid, signal.SIGSTOP)
+        held = await other.start(fake())
+        assert isinstance(held, Failed) and held.code == "held" and f"pid {pid}" in held.what and running(pid)
+        assert await visit.stop(force=True) is None and not running(pid)
 
 
 async def test_two_starts_at_once_give_one_engine() -> None:
