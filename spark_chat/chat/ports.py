@@ -12,7 +12,7 @@ from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Opening, Turn
+    from spark_chat.engine.protocol import Failed, Opening, Turn
 
 
 class Engine(Protocol):
@@ -61,3 +61,10 @@ class Overflow:
     def excess(self) -> int:
         """Tokens too many."""
         return self.prompt_tokens - self.context
+
+    @staticmethod
+    def of(conversation: Conversation, exchange: Exchange, failure: Failed, context: int, longest: int) -> Overflow:
+        """As the engine's failure tells it. `longest`: tokens of the longest answer."""
+        tokens = int(failure.facts.get("prompt_tokens") or context + 1)
+        room = min(longest, context // 4)
+        return Overflow(exchange, tokens, context, conversation.oldest_to_drop(exchange, tokens, context, room))

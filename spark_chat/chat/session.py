@@ -20,7 +20,7 @@ from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Failed, Opening
+    from spark_chat.engine.protocol import Opening
 
 __all__ = ["Overflow", "Session"]
 
@@ -274,21 +274,15 @@ class Session:
             self.keeper.ended(exchange)
         self._tell_ended(exchange)
         if failure and failure.code == "overflow":
-            self._overflowed(self._overflow_of(exchange, failure))
+            context = int(failure.facts.get("context") or (ready.context if ready else 0))
+            longest = self.settings.sampling.max_tokens
+            self._overflowed(Overflow.of(self.conversation, exchange, failure, context, longest))
         self.go_on()
 
     def _with_wait(self, id: str, numbers: AnswerNumbers) -> AnswerNumbers:
         """The numbers with the time in this queue added to the wait for the engine."""
         queued = self._queued_s.pop(id, 0.0)
         return replace(numbers, waited_s=(numbers.waited_s or 0.0) + queued)
-
-    def _overflow_of(self, exchange: Exchange, failure: Failed) -> Overflow:
-        ready = self.snapshot.ready
-        context = int(failure.facts.get("context") or (ready.context if ready else 0))
-        tokens = int(failure.facts.get("prompt_tokens") or context + 1)
-        room = min(self.settings.sampling.max_tokens, context // 4)
-        drop = self.conversation.oldest_to_drop(exchange, tokens, context, room)
-        return Overflow(exchange, tokens, context, drop)
 
     def _overflowed(self, overflow: Overflow | None) -> None:
         if overflow is not self.overflow:

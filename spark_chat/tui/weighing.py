@@ -35,7 +35,8 @@ class Weighing:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        written = not app.chat.composer.is_empty and not app.session.busy
+        composer = app.chat.composer
+        written = not composer.is_empty and not composer.is_command and not app.session.busy
         app.chat.composer.weigh(None, soon=written)
         if written:
             self._timer = app.chat.set_timer(AFTER_S, self._count)

@@ -104,6 +104,11 @@ class Composer(Vertical):
         return not self.prompt.text
 
     @property
+    def is_command(self) -> bool:
+        """Whether what is written would be done, and not sent."""
+        return self._meant(self.prompt.text) is not None
+
+    @property
     def has_selection(self) -> bool:
         return bool(self.prompt.selected_text)
 

@@ -52,7 +52,7 @@ def notice_text(notice: Notice, width: int, lines: int, plain: bool = False) -> 
     keys = _wrapped(_keys(notice.keys), width) if notice.keys else []
     middle: list[Content] = []
     for line in notice.body:
-        middle += _wrapped(Content(f"  {one_line(line)}"), width)
+        middle += [Content.assemble("  ", part) for part in _wrapped(Content(one_line(line)), width - 2)]
     quoted = [
         Content.assemble((f"  {'' if plain else '│ '}{one_line(line)}", "$text-muted")).truncate(width, ellipsis=True)
         for line in notice.quoted
