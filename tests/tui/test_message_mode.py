@@ -116,6 +116,7 @@ async def test_asking_again_keeps_the_old_answer_and_the_arrows_step_between_the
         await chat.until(lambda: "‹ 2/2 ›" in chat.screen_text() and "first answer" not in chat.screen_text())
         await chat.pilot.press("alt+up", "left")
         await chat.until(lambda: shown(chat) == [("one", "first answer"), ("two", "behind it")])
+        assert "context 254 / 8.2k" in chat.meters, "the count of what stands there now"
         await chat.until(lambda: "‹ 1/2 ›" in chat.screen_text() and "behind it" in chat.screen_text())
         assert chosen(chat) == ("answer", "one")
         await chat.pilot.press("left", "right", "right")

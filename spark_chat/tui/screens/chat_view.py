@@ -162,6 +162,7 @@ class ChatView(Noticing):
         """From number `place` on other exchanges stand there now."""
         self._transcript.cut_behind(conversation.exchanges[place - 1].id if place else None)
         self._transcript.restore(entries_of(conversation, place))
+        self._gauges.turned(conversation)
         self._mark_waiting()
         self._show_meters()
         self.show_notices()

@@ -48,6 +48,10 @@ class Gauges:
     def restored(self, conversation: Conversation) -> None:
         """Another conversation stands there now, or another engine will answer it."""
         self.begin()
+        self.turned(conversation)
+
+    def turned(self, conversation: Conversation) -> None:
+        """Other versions of the conversation stand there now: they may hold more or less of the context."""
         recipe = self._snapshot.recipe
         self.context = known_context(conversation, recipe.model.name if recipe else "")
 
