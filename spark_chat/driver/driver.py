@@ -1,8 +1,7 @@
 """The one execution core under the chat and the headless twins: settings in, updates out.
 
 It finds or fetches the model, builds the recipe, runs the worker, queues prompts, keeps meters and badges. All
-methods are called on the event loop's thread; so is the listener, which must not block.
-"""
+methods are called on the event loop's thread; so is the listener, which must not block."""
 
 from __future__ import annotations
 
@@ -91,8 +90,7 @@ class Driver:
     # ------------------------------------------------------------------ the engine
 
     async def start(self, settings: Settings) -> None:
-        """Bring the engine up for `settings`, in place of one that runs. Ends in READY, FAILED or ASKING; raises
-        nothing for a bad configuration. A later start takes the place of one that is still under way."""
+        """Bring the engine up for `settings`, in place of one that runs or starts. Ends in READY, FAILED or ASKING."""
         if not self._closed:
             await self._start.run(self._bring_up(settings, agreed=False))
 
