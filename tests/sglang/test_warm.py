@@ -31,8 +31,16 @@ class Engine:
 @given(st.integers(16, 300_000))
 def test_the_ladder_doubles_up_to_its_end(largest: int) -> None:
     found = sglang_warm.lengths(largest)
-    assert found[0] == 8 and found[-1] == largest and found == sorted(set(found))
-    assert all(after <= 2 * before for before, after in pairwise(found))
+    assert found[-1] == largest and found == sorted(set(found)) and found[0] == 8
+    assert all(after <= 3 * before for before, after in pairwise(found))
+
+
+@given(st.integers(200, 300_000), st.integers(4, 14))
+def test_each_class_of_lengths_has_one_that_is_no_whole_number_of_pages(largest: int, power: int) -> None:
+    found = sglang_warm.lengths(largest)
+    if 2 ** (power + 1) <= largest:
+        assert any(2**power < length <= 2 ** (power + 1) and length % 16 for length in found)
+    assert any(length % 64 == 0 for length in found), "and some that are"
 
 
 @given(st.integers(64, 20_000), st.integers(64, 8192))
@@ -44,7 +52,7 @@ async def test_prompts_share_a_start_only_where_they_should() -> None:
     engine, told = Engine(4096), list[tuple[str, float | None]]()
     await sglang_warm.warm(engine, 4096, 8192, lambda stage, fraction, _text: told.append((stage, fraction)))
     lengths = [len(prompt) for prompt in engine.prompts]
-    assert {8, 64, 512, 2048, 4094} <= set(lengths)
+    assert {8, 64, 517, 2053, 4094} <= set(lengths)
     *others, first, second = engine.prompts
     assert second[: len(first)] == first and len(second) > len(first)
     assert len({tuple(prompt[:8]) for prompt in others}) == len(others)
@@ -56,4 +64,4 @@ async def test_prompts_share_a_start_only_where_they_should() -> None:
 async def test_a_prompt_that_is_refused_stops_nothing() -> None:
     engine = Engine(1000)
     await sglang_warm.warm(engine, 4096, 8192, lambda *_: None)
-    assert max(len(prompt) for prompt in engine.prompts) == 512
+    assert max(len(prompt) for prompt in engine.prompts) == 517
