@@ -19,8 +19,8 @@ from spark_chat.sglang_plugin import hooks, switches
 TARGET = "sglang.srt.layers.attention.triton_backend.TritonAttnBackend.__init__"
 BLOCKS = (4, 32, 4)
 """Heads, tokens of the prefix and warps of a program."""
-PREFIX = 100
-"""Tokens of the check's prefix: not a whole number of blocks."""
+PREFIXES = (7, 100, 1_500)
+"""Tokens of the check's prefixes: less than a block, some splits, and as many splits as there are."""
 ROUNDING = 2e-2
 """Of the largest output: partial sums are kept in bf16."""
 
@@ -63,13 +63,13 @@ def unfit(heads: int, latent: int, rope: int, drafts: int, dtype: Any, device: s
             return "not an NVIDIA GPU"
     verify_mla._BLOCK_CONFIG[latent + rope] = BLOCKS
     try:
-        error = difference(heads, latent, rope, drafts, dtype, device)
+        error = max(difference(heads, latent, rope, drafts, dtype, device, prefix) for prefix in PREFIXES)
     except Exception as trouble:
         return f"{type(trouble).__name__}: {str(trouble)[:200]}"
     return "" if error < ROUNDING else f"it was off by {error:.1e} of the largest output"
 
 
-def difference(heads: int, latent: int, rope: int, drafts: int, dtype: Any, device: str) -> float:
+def difference(heads: int, latent: int, rope: int, drafts: int, dtype: Any, device: str, prefix: int) -> float:
     """Largest difference from plain torch in float32, over the largest output; NaN counts as infinite."""
     import torch
     from sglang.kernels.ops.attention.verify_mla import verify_shared_kv_fwd
@@ -80,11 +80,11 @@ def difference(heads: int, latent: int, rope: int, drafts: int, dtype: Any, devi
         return torch.randn(*shape, generator=generator).to(device=device, dtype=dtype)
 
     width = latent + rope
-    q, k, buffer = made(drafts, heads, width), made(drafts, 1, width), made(2 * PREFIX, 1, width)
-    places = torch.randperm(2 * PREFIX, generator=generator)[:PREFIX].to(device)
+    q, k, buffer = made(drafts, heads, width), made(drafts, 1, width), made(2 * prefix, 1, width)
+    places = torch.randperm(2 * prefix, generator=generator)[:prefix].to(device)
     out = torch.empty(drafts, heads, latent, device=device, dtype=dtype)
     taken = verify_shared_kv_fwd(
-        q, k, k[..., :latent], out, buffer, buffer[..., :latent], _bounds(drafts, device), _bounds(PREFIX, device),
+        q, k, k[..., :latent], out, buffer, buffer[..., :latent], _bounds(drafts, device), _bounds(prefix, device),
         places, None, True, None, drafts, 1.0, 1.0, sm_scale=width**-0.5,
     )  # fmt: skip
     if not taken:

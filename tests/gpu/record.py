@@ -1,6 +1,7 @@
 """From a visit's JSON to the committed record, and from the records to the README's table.
 
-usage: python -m tests.gpu.record VISIT.json...     writes tests/gpu/records/CHIP-DATE.json, its details and screens
+usage: python -m tests.gpu.record VISIT.json... [--suffix=-NAME] [--note SENTENCE]...
+           writes tests/gpu/records/CHIP-DATE-NAME.json, its details and screens
        python -m tests.gpu.record --readme          writes the table in README.md anew
 """
 
@@ -20,9 +21,10 @@ README = Path(__file__).parent.parent.parent / "README.md"
 BEGIN, END = "<!-- gpu records: made by python -m tests.gpu.record --readme -->", "<!-- end of gpu records -->"
 GREEDY = [place for place, ask in enumerate(ASKS) if ask["temperature"] == 0]
 SPEED = ("name", "tpot_ms", "tok_s", "ttft_s", "accept_length", "step_ms", "speed_over_humming",
-         "verify_over_plain_step", "app_over_raw", "first_over_later_ttft", "ready_s", "states")  # fmt: skip
+         "verify_over_plain_step", "app_over_raw", "raw", "first_over_later_ttft", "ready_s", "states")  # fmt: skip
 PARTS = ("clamp", "check", "tui", "hand", "unshared", "draft_steps-auto", "block_verification", "head", "resolve",
-         "caches")  # fmt: skip
+         "reopen", "caches")  # fmt: skip
+REOPEN = ("ready_s", "stages", "found_in_s", "whole_check_s", "proofs_came_along", "first_over_second", "stopped")
 HOME = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|opt|usr)/[^\s\"',)]*")
 
 
@@ -46,6 +48,8 @@ def of_visits(visits: list[dict[str, Any]]) -> dict[str, Any]:
         "commit": parts.get("commit"),
         "oracle": [_setting(each) for each in _toggles(parts)],
         "stand_in": stand_in,
+        "reopen": {name: parts["reopen"].get(name) for name in REOPEN} if "reopen" in parts else None,
+        "recipes": len(parts["resolve"]["recipes"]) if parts.get("resolve", {}).get("right") else None,
     }
 
 
@@ -98,10 +102,10 @@ def slug(record: dict[str, Any]) -> str:
     return f"{chip}-{record['date']}"
 
 
-def write(paths: list[Path], folder: Path) -> Path:
+def write(paths: list[Path], folder: Path, suffix: str = "", notes: list[str] | None = None) -> Path:
     visits = [json.loads(path.read_text()) for path in paths]
-    record = of_visits(visits)
-    name = slug(record)
+    record = of_visits(visits) | ({"notes": notes} if notes else {})
+    name = slug(record) + suffix
     (folder / "details").mkdir(parents=True, exist_ok=True)
     _dump(folder / f"{name}.json", record)
     _dump(folder / "details" / f"{name}.json", details(visits))
@@ -119,13 +123,42 @@ def _dump(path: Path, value: Any) -> None:
 
 def markdown(records: list[dict[str, Any]]) -> str:
     """Two tables a record."""
-    return "\n\n".join(_oracle(record) + _stand_in(record) for record in records)
+    return "\n\n".join(
+        "\n\n".join(filter(None, [_title(record), _oracle(record), _stand_in(record), _reopen(record), _notes(record)]))
+        for record in records
+    )
+
+
+def _title(record: dict[str, Any]) -> str:
+    return (
+        f"**{record['chip']}**, {record['date']}, SGLang {record['sglang']}, torch {record['torch']}, "
+        f"commit {record['commit']}."
+    )
+
+
+def _notes(record: dict[str, Any]) -> str:
+    return "\n".join(f"- {note}" for note in record.get("notes", []))
+
+
+def _reopen(record: dict[str, Any]) -> str:
+    """The second check beside the first, and a first prompt beside a second one."""
+    found = record.get("reopen")
+    if not found:
+        return ""
+    ratios = ", ".join(f"{ratio:.2f} at {words} words" for words, ratio in found["first_over_second"].items())
+    return (
+        f"`spark-chat check` on an engine that another left: has it, proofs and all, within "
+        f"{found['found_in_s'] * 1000:.0f} ms, {found['whole_check_s']:.1f} s at most with Python's start and its "
+        "answer. "
+        f"TTFT of the first prompt of a length after ready over the second's, on empty caches: {ratios}."
+    )
 
 
 def _oracle(record: dict[str, Any]) -> str:
+    if not record["oracle"]:
+        return ""
     rows = [
-        f"**{record['chip']}**, {record['date']}, SGLang {record['sglang']}, torch {record['torch']}, "
-        f"commit {record['commit']}. The checkpoint whose text is known:",
+        "The checkpoint whose text is known:",
         "",
         "| Humming | FP8 head | MTP | badges | text | accept length (constructed) |",
         "|---|---|---|---|---|---|",
@@ -145,16 +178,17 @@ def _stand_in(record: dict[str, Any]) -> str:
     if not speeds:
         return ""
     rows = [
-        "\n\nThe stand-in of Ling's shape (65 GB, random weights), 1,024 tokens in, 256 out:",
+        "The stand-in of Ling's shape (65 GB, random weights), 1,024 tokens in, 256 out:",
         "",
-        "| setting | ms a token | tok/s | accept length | over Humming alone | verify over plain step | app over raw |",
-        "|---|---|---|---|---|---|---|",
+        "| setting | ms a token | tok/s | accept length | over Humming alone | verify over plain step | app over raw "
+        "| raw tok/s |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for each in speeds:
         cells = [each["name"], _number(each, "tpot_ms", 3), _number(each, "tok_s", 1),
                  _number(each, "accept_length", 2),
                  _number(each, "speed_over_humming", 2), _number(each, "verify_over_plain_step", 2),
-                 _number(each, "app_over_raw", 3)]  # fmt: skip
+                 _number(each, "app_over_raw", 3), _number(each.get("raw") or {}, "tok_s", 1)]  # fmt: skip
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
@@ -178,11 +212,13 @@ def readme(text: str, folder: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("visits", nargs="*", type=Path)
+    parser.add_argument("--suffix", default="", help="of the record's name: a second visit of a day")
+    parser.add_argument("--note", action="append", default=[], help="a sentence to go with it")
     parser.add_argument("--to", type=Path, default=RECORDS)
     parser.add_argument("--readme", action="store_true")
     given = parser.parse_args()
     if given.visits:
-        print(write(given.visits, given.to).name)
+        print(write(given.visits, given.to, given.suffix, given.note).name)
     if given.readme:
         README.write_text(readme(README.read_text(), given.to))
 

@@ -81,7 +81,7 @@ def visits(tmp_path: Path) -> list[Path]:
         "date": "2026-01-02", "commit": "abc1234",
         "env": {"ok": True, "chip": "NVIDIA H200", "sglang": "0.5.23", "torch": "2.14.1+cu130"},
         "full": {"ok": True, "name": "full", "tpot_ms": 3.0, "accept_length": 2.6, "step_ms": 7.8, "tok_s": 333.0},
-        "clamp": {"ok": True, "error": "seen in /tmp/visit/x.json", "log_end": ["/root/secret"]},
+        "clamp": {"ok": True, "error": "seen in /tmp/visit/x.json", "log_end": ["/home/someone/secret"]},
     }  # fmt: skip
     first |= {job["name"]: of_setting(job) for job in reversed(make(tmp_path))}
     second = {"humming": {"ok": True, "name": "humming", "tpot_ms": 6.5, "tok_s": 153.8}}
@@ -96,12 +96,26 @@ def test_visits_become_a_record_of_the_known_shape(visits: list[Path], tmp_path:
     path = record.write(visits, tmp_path / "records")
     found = json.loads(path.read_text())
     assert path.name == "h200-2026-01-02.json"
-    assert list(found) == ["chip", "date", "sglang", "torch", "commit", "oracle", "stand_in"]
+    assert list(found) == ["chip", "date", "sglang", "torch", "commit", "oracle", "stand_in", "reopen", "recipes"]
     assert [[each[name] for name in NAMES] for each in found["oracle"]] == [list(job["toggles"])
                                                                            for job in make(tmp_path)]  # fmt: skip
     assert all(each["accept_length"] == each["accept_constructed"] for each in found["oracle"])
     full = next(each for each in found["stand_in"] if each["name"] == "full")
     assert full["speed_over_humming"] == pytest.approx(6.5 / 3) and full["verify_over_plain_step"] == 1.2
+
+
+def test_a_second_visit_stands_beside_the_first_with_what_is_to_be_said_of_it(tmp_path: Path) -> None:
+    reopen = {"found_in_s": 0.002, "whole_check_s": 0.9, "first_over_second": {"8": 1.0, "60": 1.25}, "answers": []}
+    resolve = {"right": True, "recipes": {"baseline": {}}}
+    env = {"chip": "NVIDIA H200", "sglang": "0.5.23", "torch": "2.14.1"}
+    (tmp_path / "visit.json").write_text(json.dumps({"date": "2026-01-02", "env": env, "reopen": reopen,
+                                                     "resolve": resolve}))  # fmt: skip
+    path = record.write([tmp_path / "visit.json"], tmp_path / "records", "-second", ["It rained."])
+    found = json.loads(path.read_text())
+    assert path.name == "h200-2026-01-02-second.json"
+    assert found["recipes"] == 1 and "answers" not in found["reopen"]
+    said = record.markdown([found])
+    assert "within 2 ms" in said and "1.25 at 60 words" in said and "- It rained." in said
 
 
 def test_a_record_names_no_machine_and_no_path(visits: list[Path], tmp_path: Path) -> None:
