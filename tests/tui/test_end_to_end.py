@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from spark_chat import locations
+from spark_chat.settings.schema import rows
 from tests.terminal.pty_app import PtyApp
 
 pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.model]
@@ -93,7 +94,7 @@ def test_a_restart_with_mtp_off_and_on_keeps_the_conversation(model: Path) -> No
             before = worker_of(app)
             app.send("/settings\r")
             app.wait_for("takes effect")
-            for _ in range(7):  # from engine.kind down to optimizations.mtp
+            for _ in range([row.key for row in rows()].index("optimizations.mtp")):  # the titles are passed over
                 app.send("\x1b[B")
             app.wait_for("optimizations.mtp · on or off")
             app.send("\r")
