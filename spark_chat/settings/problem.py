@@ -99,7 +99,7 @@ class UnknownKey(SettingsError):
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known dotted name that `name` was most likely meant to be, or None where nothing is near."""
-    from difflib import get_close_matches
+    from difflib import SequenceMatcher, get_close_matches
 
     names = list(known)
     wanted = name.lower().replace("-", "_")
@@ -111,5 +111,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     if close:
         return close[0]
     by_last = {candidate.rpartition(".")[2]: candidate for candidate in reversed(names)}
-    close = get_close_matches(last, by_last, n=1, cutoff=0.6)
-    return by_last[close[0]] if close else None
+    close = get_close_matches(last, by_last, n=3, cutoff=0.6)  # of equals the one as long: "mpt" is mtp, not prompt
+    found = max(
+        close, key=lambda name: (SequenceMatcher(None, name, last).ratio(), -abs(len(name) - len(last))), default=None
+    )
+    return None if found is None else by_last[found]
