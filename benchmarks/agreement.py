@@ -8,7 +8,9 @@
 Tokens must be exactly equal. Times are compared within each request, so that a busy machine slows both alike: decode
 time (first to last token) to the engine's own and to the stopwatch, in per cent; TTFT to the stopwatch in per cent,
 and to the engine's own prefill in ms, since that begins after templating and ends before the first id is handed on.
-Exit code 1 where a count differs or a median is off by more than 1 %.
+Exit code 1 where a count differs, or where fewer requests than --share (half: the median) are within 1 %. A busy
+machine delays some requests, while a wrong formula is off in every one; so of a few requests on such a machine a
+smaller share is asked for.
 """
 
 from __future__ import annotations
@@ -115,8 +117,10 @@ def ids(texts: Sequence[str], model: str, mtp: bool, limit: int) -> list[int]:
     return [len(answer["ids"]) for answer in json.loads(done.stdout)]
 
 
-def compared(runs: Sequence[Run], stamps: Sequence[Stamps], listed: Sequence[int]) -> tuple[list[str], bool]:
-    """The table's lines, and whether all agree."""
+def compared(
+    runs: Sequence[Run], stamps: Sequence[Stamps], listed: Sequence[int], share: float = 0.5
+) -> tuple[list[str], bool]:
+    """The table's lines, and whether all agree: every count, and in times so large a `share` of the requests."""
     own: list[dict[str, Any]] = [run.engine_figures for run in runs]
     counts = [
         ("tokens, engine's own", sum(run.numbers.tokens == made["predicted_n"] for run, made in zip_(runs, own))),
@@ -141,7 +145,14 @@ def compared(runs: Sequence[Run], stamps: Sequence[Stamps], listed: Sequence[int
         lines.append(f"{name:<40} off by {median(off):.3%} (median), {quantiles(off, n=20)[-1]:.3%} (p95)")
     lines.append(f"{'TTFT over the engine own prefill':<40} {median(before):.1f} ms (median)")
     fine = all(equal == len(runs) for _, equal in counts)
-    return lines, fine and all(median(off) <= WITHIN for off in (by_engine, by_watch, first))
+    return lines, fine and all(_agree(off, share) for off in (by_engine, by_watch, first))
+
+
+def _agree(off: Sequence[float], share: float) -> bool:
+    """Whether so large a share is within bounds; half of them is the median."""
+    if share == 0.5:
+        return median(off) <= WITHIN
+    return sum(value <= WITHIN for value in off) >= share * len(off) > 0
 
 
 def zip_(one: Sequence[Any], other: Sequence[Any]) -> Any:
@@ -155,6 +166,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--max-tokens", type=int, default=48)
     parser.add_argument("--mtp", choices=["on", "off"], default="on")
+    parser.add_argument("--share", type=float, default=0.5, help="of the requests whose times must be within 1 %%")
     options = parser.parse_args()
     model, mtp = str(model_file.find()), options.mtp == "on"
     plain = Settings()
@@ -165,7 +177,7 @@ def main() -> None:
     )  # fmt: skip
     texts = prompts(options.requests)
     runs, stamps = asyncio.run(ours(texts, settings))
-    lines, fine = compared(runs, stamps, ids(texts, model, mtp, options.max_tokens))
+    lines, fine = compared(runs, stamps, ids(texts, model, mtp, options.max_tokens), options.share)
     print("\n".join(lines))
     sys.exit(0 if fine else 1)
 

@@ -105,7 +105,7 @@ class EngineClient:
 
     async def _open(self, recipe: Recipe, log: Path | None, admit: Admit | None) -> bool:
         """Find an engine or spawn one; False where none can be had, which is told."""
-        load = told(recipe.load(), recipe.environment, self._module, recipe.linger_s)
+        load = told(recipe.load(), recipe.environment, self._module, recipe.linger_s, self._alone)
         self._child = None
         try:
             self._visit = await visit.take_over(load, recipe.fresh or self._alone)

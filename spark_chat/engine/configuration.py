@@ -30,13 +30,13 @@ class Difference(NamedTuple):
         return f"{self.name}: {self.there} runs, {self.here} is wanted"
 
 
-def told(load: Load, environment: Mapping[str, str], module: str, linger_s: float) -> Load:
+def told(load: Load, environment: Mapping[str, str], module: str, linger_s: float, alone: bool = False) -> Load:
     """`load` with all that tells one engine from another. `environment`: the recipe's; `module`: the worker's."""
     bearing = {name: text for name, text in os.environ.items() if name.startswith(BEARING)}
     return msgspec.structs.replace(
         load, environment={**bearing, **environment}, identity=identity(load.model), app=__version__,
         installed=f"{module} in {Path(__file__).resolve().parents[1]}, {sys.prefix}", program=program(sys.argv),
-        linger_s=linger_s,
+        linger_s=linger_s, alone=alone,
     )  # fmt: skip
 
 

@@ -127,8 +127,8 @@ class Guests:
                 guest.close()
                 return
             differs = differences(self.loaded, wish.load)
-            if wish.protocol != PROTOCOL or wish.fresh or differs:
-                guest.send(refusals.refused(self._standing(), differs, wish))
+            if wish.protocol != PROTOCOL or wish.fresh or self.loaded.alone or differs:
+                guest.send(refusals.refused(self._standing(), differs, wish, self.loaded.alone))
                 return
             self.let_in(guest, wish.load)
             self._desk.greet(guest)

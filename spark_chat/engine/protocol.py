@@ -46,6 +46,7 @@ class Load(Command, frozen=True, kw_only=True):
 
     The rest says who asks and tells two engines apart: `environment` that bears on it, `identity` of the model's
     files, `app` (version), `installed` (where). `linger_s`: seconds that the engine stays once nobody is connected.
+    `alone`: it is measured, so that nobody else may share it.
     """
 
     protocol: int = PROTOCOL
@@ -61,6 +62,7 @@ class Load(Command, frozen=True, kw_only=True):
     installed: str = ""
     program: str = "spark-chat"
     linger_s: float = 0
+    alone: bool = False
 
 
 class Attach(Command, frozen=True, kw_only=True):

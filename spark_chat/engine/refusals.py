@@ -14,14 +14,16 @@ OUT = "Close that one, or end the engine with `spark-chat stop --force`."
 SHOWN = 4
 
 
-def refused(standing: Standing, differs: Sequence[Difference], wish: Attach) -> Failed:
-    """`wish` can't be had: it `differs`, or wants an engine of its own."""
+def refused(standing: Standing, differs: Sequence[Difference], wish: Attach, measured: bool = False) -> Failed:
+    """`wish` can't be had: it `differs`, or wants an engine of its own, or the one that runs is `measured`."""
     if wish.protocol != standing.protocol:
         differs = [
             Difference("the protocol of spark-chat's engine", str(standing.protocol), str(wish.protocol)),
             *differs,
         ]
-    if differs:
+    if measured:
+        why = "It is being measured, so nobody else may use it until that is done."
+    elif differs:
         shown = "; ".join(str(one) for one in differs[:SHOWN])
         why = f"{shown}{f'; and {len(differs) - SHOWN} more' if len(differs) > SHOWN else ''}."
     else:

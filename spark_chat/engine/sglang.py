@@ -41,6 +41,7 @@ CLAMPED = ("humming", "marlin")
 """Expert kernels that would drop a model's trained clamp: the plugin makes them honour it."""
 COMPILE_THREADS = 8
 COLD_TURNS = 8
+MEMORY_FRACTION = "mem_fraction_static"
 POLL_S = 0.5
 LOG_SAYS_MORE = "The end of the engine's log says more: /log in the chat, or `spark-chat logs`."
 
@@ -95,7 +96,11 @@ class SglangEngine:
             model=folder.name,
             context=self._context,
             proofs=proofs.proofs(seen, command.optimizations),
-            facts=self._facts(seen or {}, infos) | {"resolved": sglang_request.resolved(command.args)},
+            facts=self._facts(seen or {}, infos)
+            | {
+                "resolved": sglang_request.resolved(command.args),
+                "memory_fraction": sglang_request.resolved({MEMORY_FRACTION: None}).get(MEMORY_FRACTION),
+            },
             cold_turns=COLD_TURNS,
             time=time.monotonic(),
         )

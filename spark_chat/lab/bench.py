@@ -24,15 +24,9 @@ from spark_chat.settings.problem import CannotSave
 Make = Callable[[Callable[[Update], None], StageKeeper], Driving]
 
 
-def drive(listener: Callable[[Update], None], keeper: StageKeeper) -> Driving:
-    """The driver that the chat and `check` use."""
-    from spark_chat.driver.driver import Driver
-
-    return Driver(listener, last_run=keeper)
-
-
 def drive_alone(listener: Callable[[Update], None], keeper: StageKeeper) -> Driving:
-    """`drive` with engines of its own: what compares settings can neither share one nor take one over."""
+    """The driver of the chat and `check`, with engines of its own: what is to be compared, also later and with another
+    record, can neither share one nor take one over."""
     from spark_chat.driver.client import alone
     from spark_chat.driver.driver import Driver
 
@@ -54,8 +48,8 @@ class Made:
 
 class Bench:
     """`keep`: whether journal and record are written. `going_on`: a run that was cut off. `gb_s`: the memory's
-    bandwidth, where the person gives it. `make`: drivers; else `drive`, or `drive_alone` where settings are compared.
-    `interrupt()` may be called at any time."""
+    bandwidth, where the person gives it. `make`: drivers; else `drive_alone`. `interrupt()` may be called at any
+    time."""
 
     def __init__(
         self,
@@ -71,9 +65,10 @@ class Bench:
         self._plan, self._watcher, self._keep, self._gb_s, self._on = plan, watcher, keep, gb_s, on
         self._journal, self.problem = self._open(going_on)
         self._path = ""
-        make = make or (drive_alone if len(plan.configurations) > 1 else drive)
         known = going_on.found if going_on else ()
-        self._runner = Runner(plan, make, _Writing(watcher, self._journal, self._failed, self._saw), known)
+        self._runner = Runner(
+            plan, make or drive_alone, _Writing(watcher, self._journal, self._failed, self._saw), known
+        )
 
     def _open(self, going_on: Unfinished | None) -> tuple[Journal | None, str]:
         if not self._keep:

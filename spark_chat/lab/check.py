@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ def plan_of(text: str, options: Options, settings: Settings) -> Plan:
     workload = Workload("check", (of_text(text),), GREEDY)
     return Plan(
         (Configuration("as it runs", settings),), workload, options.runs, sampled=options.sampled, fresh=options.fresh,
-        max_tokens=options.max_tokens, ignore_eos=options.fixed_length,
+        max_tokens=options.max_tokens, ignore_eos=options.fixed_length, salt=secrets.token_hex(8),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spark_chat.lab.statistics import mcnemar, ratio
+from spark_chat.lab.summary import memory_fraction
 
 Record = dict[str, Any]
 MEMORY_FRACTION = "mem_fraction_static"
@@ -68,9 +69,15 @@ def _warm(record: Record) -> str:
     return "cold runs" if counted == {"all runs"} else "warm runs"
 
 
-def _fraction(record: Record) -> Any:
-    arguments = record["configurations"][0]["all_settings"].get("engine.args", {}).get("value") or {}
-    return arguments.get(MEMORY_FRACTION)
+def _fraction(record: Record) -> str | None:
+    """As the engines took it, else as it was set; of several all."""
+    found = set()
+    for item in record["configurations"]:
+        arguments = item["all_settings"].get("engine.args", {}).get("value") or {}
+        taken = memory_fraction(item["facts"])
+        found.add(arguments.get(MEMORY_FRACTION) if taken is None else taken)
+    known = sorted(str(value) for value in found if value is not None)
+    return " and ".join(known) or None
 
 
 def _said(value: Any) -> str:

@@ -84,7 +84,7 @@ def workload(path: str, questions: int | None = None) -> Workload:
     for number, question, answer in found[SHOTS : None if questions is None else SHOTS + questions]:
         expected = extracted(answer)
         if expected is None or not _MARKED.search(answer):
-            raise BadWorkload(f"{shown} line {number}: its answer does not end in '#### number'.")
+            raise BadWorkload(f"{shown} {_at(shown, number)}: its answer does not end in '#### number'.")
         text = f"{shots}\n\nQuestion: {question}\nAnswer:"
         items.append(Item(f"question {number}", (Turn("user", text),), "gsm8k", expected))
     return Workload(
@@ -106,22 +106,28 @@ def _parquet(path: str, shown: str) -> list[tuple[int, str, str]]:
         "table = parquet.read_table(sys.argv[1], columns=['question', 'answer'])\n"
         "print(json.dumps(table.to_pylist()))\n"
     )
-    if not Path(path).is_file():
+    file = Path(path).expanduser()
+    if not file.is_file():
         raise BadWorkload(f"{path} is not there. {WHERE}")
-    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=False)
     if done.returncode == 3:
         raise BadWorkload(
             f"{shown} is a Parquet file, and pyarrow, which reads it, is not installed. "
-            "Install it with `pip install pyarrow`, or name the set's JSONL file."
+            "Install it with `pip install 'spark-chat[parquet]'`, or name the set's JSONL file."
         )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["the file can't be read"])[-1]
-        raise BadWorkload(f"{shown} can't be read as Parquet: {last[:200]}")
+        raise BadWorkload(f"{shown} can't be read as Parquet with question and answer: {last[:200]}. {WHERE}")
     return [_row(number, row, shown) for number, row in enumerate(json.loads(done.stdout), 1)]
 
 
 def _row(number: int, row: dict[str, Any], shown: str) -> tuple[int, str, str]:
     question, answer = row.get("question"), row.get("answer")
     if not isinstance(question, str) or not isinstance(answer, str):
-        raise BadWorkload(f"{shown} line {number} has no question and answer. {WHERE}")
+        raise BadWorkload(f"{shown} {_at(shown, number)} has no question and answer. {WHERE}")
     return number, question.strip(), answer.strip()
+
+
+def _at(shown: str, number: int) -> str:
+    """A Parquet file has rows and no lines."""
+    return f"{'row' if shown.lower().endswith('.parquet') else 'line'} {number}"

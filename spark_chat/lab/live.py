@@ -11,15 +11,19 @@ from spark_chat.lab.report import table
 from spark_chat.lab.results import Answer, AnyFound
 from spark_chat.lab.summary import Share, histogram, shares
 from spark_chat.meters import units
+from spark_chat.meters.numbers import AnswerNumbers
 
 RUN_COLUMNS = ("run", "tokens", "cached", "TTFT", "prefill", "TPOT", "tok/s", "accept", "")
 BAR = 24
 OVER: tuple[tuple[str, Callable[[list[float]], float]], ...] = (("min", min), ("median", median), ("max", max))
 
 
-def check_lines(answers: Sequence[Answer]) -> list[str]:
-    """A line a run, then minimum, median and maximum of the warm ones, then how many drafts the steps accepted."""
-    rows = [_run(number, answer) for number, answer in enumerate(answers)]
+def check_lines(answers: Sequence[Answer], now: AnswerNumbers | None = None) -> list[str]:
+    """A line a run, then the one under way (`now`), then minimum, median and maximum of the warm ones, then how many
+    drafts the steps accepted."""
+    rows = [_run(answer) for answer in answers]
+    if now is not None:
+        rows.append(("now", *_cells(now, now.tokens), "cold" if now.cold else ""))
     counted = [answer for answer in answers if answer.counts]
     if len(counted) > 1:
         rows += [_over(name, counted, of) for name, of in OVER]
@@ -28,19 +32,19 @@ def check_lines(answers: Sequence[Answer]) -> list[str]:
     return [*lines, *(["", *bars] if bars else [])]
 
 
-def _run(number: int, answer: Answer) -> tuple[str, ...]:
+def _run(answer: Answer) -> tuple[str, ...]:
     marks = [word for word, true in (("warm-up", answer.role == "warm-up"), ("cold", answer.cold)) if true]
     if answer.failure:
         marks.append("failed")
     elif answer.finish_reason == "abort":
         marks.append("stopped")
     name = "-" if answer.role == "warm-up" else str(answer.round)
-    return (name, *_cells(answer), ", ".join(marks))
+    return (name, *_cells(answer, answer.completion_tokens), ", ".join(marks))
 
 
-def _cells(answer: Answer) -> tuple[str, ...]:
+def _cells(answer: Answer | AnswerNumbers, tokens: int) -> tuple[str, ...]:
     return (
-        f"{answer.completion_tokens:,}", f"{answer.cached_tokens or 0:,}/{answer.prompt_tokens or 0:,}",
+        f"{tokens:,}", f"{answer.cached_tokens or 0:,}/{answer.prompt_tokens or 0:,}",
         units.seconds(answer.ttft_s), units.rate(answer.prefill_tok_s), units.milliseconds(answer.tpot_ms),
         units.rate(answer.decode_tok_s), units.accept(answer.accept_length),
     )  # fmt: skip

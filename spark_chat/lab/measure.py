@@ -60,7 +60,7 @@ class Measure:
         if role == "warm-up":
             sampling = replace(sampling, max_tokens=min(sampling.max_tokens, WARM_TOKENS))
         asked = replace(settings, sampling=sampling)
-        random = Random(f"{item.digest} {round} {role}")  # the same text in every configuration
+        random = Random(f"{item.digest} {round} {role}{plan.salt}")  # the same text in every configuration
         messages = await self._messages(item, asked, random)
         if messages is None:
             if self._asking.interrupted:

@@ -34,7 +34,8 @@ def origins(resolved: Resolved) -> dict[str, str]:
 class Plan:
     """`sampled`: by the settings' own sampling instead of the workload's. `fresh`: a prefix that no cache has seen
     before each prompt. `max_tokens`, `ignore_eos`: in place of the workload's own. `origins`: where each setting came
-    from (`origins`), for the record."""
+    from (`origins`), for the record. `salt`: makes those prefixes differ from an earlier measurement's, where the
+    engine may remember them; no measurement needs it whose engines are new."""
 
     configurations: tuple[Configuration, ...]
     workload: Workload
@@ -45,6 +46,7 @@ class Plan:
     ignore_eos: bool = False
     order: OrderWish = "auto"
     cumulative: bool = False
+    salt: str = ""
     keys: tuple[str, ...] = ()
     """What is varied, in its order."""
     origins: Mapping[str, str] = field(default_factory=dict)

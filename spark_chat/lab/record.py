@@ -17,6 +17,7 @@ from spark_chat.lab.results import Answer, AnyFound, Order, Start, to_builtins
 from spark_chat.lab.summary import Share
 from spark_chat.lab.variation import ladder
 from spark_chat.machine import Machine
+from spark_chat.meters import units
 from spark_chat.optimizations.mtp import NGRAM
 from spark_chat.optimizations.table import optimization
 
@@ -29,9 +30,11 @@ def record(
     made: str,
     machine: Machine,
     interrupted: bool = False,
+    own_engines: bool = True,
     limit: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """As JSON. `limit`: what the memory's bandwidth allows, where it is known (`limit.py`)."""
+    """As JSON. `own_engines`: started for this alone. `limit`: what the memory's bandwidth allows, where it is known
+    (`limit.py`)."""
     all_shares = summary.shares(found, len(plan.configurations))
     configurations = [_configuration(plan, place, all_shares) for place in range(len(plan.configurations))]
     order = next((item.order for item in found if isinstance(item, Order)), None)
@@ -54,13 +57,25 @@ def record(
         "fresh": plan.fresh,
         "fixed_length": plan.fixed_length,
         "order": order,
+        "own_engines": own_engines,
         "drift": summary.drift(all_shares[0], plan.rounds),
         "configurations": configurations,
         "cumulative": [_rung(place, key, configurations) for place, key in rungs],
         "limit": limit,
-        "notes": _notes(all_shares),
+        "notes": [_whose_engine(all_shares, own_engines), *_notes(all_shares)],
         "interrupted": interrupted,
     }
+
+
+def _whose_engine(all_shares: Sequence[Share], own: bool) -> str:
+    """An engine that somebody used before has a warm cache and knows their words; one that is shared is slower."""
+    if own:
+        each = "Each configuration ran on engines" if len(all_shares) > 1 else "It ran on an engine"
+        return f"{each} of its own: started for this, shared with nobody, not left behind."
+    taken = next((start.facts["taken_over_after_s"] for share in all_shares for start in share.starts
+                  if "taken_over_after_s" in start.facts), None)  # fmt: skip
+    since = "" if taken is None else f", taken over {units.seconds(taken)} after it was ready"
+    return f"It ran on the chat's engine{since}; other windows may have shared it."
 
 
 def _notes(all_shares: Sequence[Share]) -> list[str]:

@@ -138,6 +138,8 @@ def _failures(record: Record) -> list[str]:
 def _notes(record: Record) -> list[str]:
     lines = []
     for item in record["configurations"]:
+        if item.get("not_compared"):
+            lines.append(f"✗ {item['name']} is not compared: {item['not_compared']}")
         for name, badge in item["optimizations"].items():
             asked = item["settings"].get(f"optimizations.{name}")
             if asked is True and badge["state"] != "ACTIVE":
@@ -159,6 +161,13 @@ def _notes(record: Record) -> list[str]:
             parts.append(f"memory {units.size(item['memory_bytes'])}")
         if parts:
             lines.append(f"{item['name']}: {', '.join(parts)}")
+        if (over := item.get("verify_over_plain_step")) is not None:
+            lines.append(
+                f"{item['name']}: a verify round takes {units.milliseconds(item['verify_step_ms'])}, "
+                f"{over['median']:.2f} ({span(over, '{:.2f}')}) plain steps of "
+                f"{units.milliseconds(item['plain_step_ms'])}; below that accept length drafting loses"
+            )
+    lines += _cached(record)
     lines += limit_lines(record)
     lines += record["notes"]
     if record["machine"]["spark"] and any(item["break_even_accept_length"] for item in record["configurations"]):
@@ -166,6 +175,17 @@ def _notes(record: Record) -> list[str]:
     if record["interrupted"]:
         lines.append("interrupted: this is what was measured by then")
     return [*map(printable, lines), ""]
+
+
+def _cached(record: Record) -> list[str]:
+    """How much of the prompts came out of the prefix cache: TTFT and prefill are to be read with it."""
+    runs = [run for item in record["configurations"] for run in item["runs"] if run["role"] == "measured"]
+    whole = sum(run["prompt_tokens"] or 0 for run in runs)
+    cached = sum(run["cached_tokens"] or 0 for run in runs)
+    if not whole:
+        return []
+    fresh = "" if record["fresh"] or not cached else "; --fresh defeats it"
+    return [f"prefix cache: {cached:,} of {whole:,} prompt tokens came out of it{fresh}"]
 
 
 def limit_lines(record: Record) -> list[str]:

@@ -7,7 +7,7 @@ of the configuration that differs in nothing but drafting, it is the break-even 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 from typing import Any
@@ -77,14 +77,16 @@ def shares(found: Sequence[AnyFound], count: int) -> tuple[Share, ...]:
 def summary(share: Share, first: Share) -> dict[str, Any]:
     """The figures of one configuration, beside those of the first; null where they have no meaning."""
     numbers = {name: _json(interval(share.groups(name))) for name in NUMBERS}
+    refused = refusal(share, first)
     ready = [start.ready_s for start in share.starts if start.ready_s is not None]
     compiling = [sum(start.stages.get(name, 0.0) for name in COMPILING) for start in share.starts
                  if any(name in start.stages for name in COMPILING)]  # fmt: skip
-    caches = [start.facts.get("kv_cache_bytes") for start in share.starts if start.facts.get("kv_cache_bytes")]
+    caches = [size for size in (cache_bytes(start.facts) for start in share.starts) if size]
     memory = [visit.memory_bytes for visit in share.visits if visit.memory_bytes is not None]
     return {
         **numbers,
-        "ratio_to_first": _to_first(share.groups("decode_tok_s"), first, share is first),
+        "ratio_to_first": None if refused else _to_first(share.groups("decode_tok_s"), first, share is first),
+        "not_compared": refused,
         "accepted_histogram": histogram(share.counted),
         "runs_counted": len(share.counted),
         "counted": "warm runs" if any(answer.counts for answer in share.answers) else "all runs",
@@ -92,18 +94,24 @@ def summary(share: Share, first: Share) -> dict[str, Any]:
         "compile_s": max(compiling) if compiling else None,
         "cache_bytes": caches[-1] if caches else None,
         "memory_bytes": max(memory) if memory else None,
-        "prompts": prompts(share, first),
-        "accuracy": accuracy(share, first),
+        "prompts": prompts(share, first, refused is None),
+        "accuracy": accuracy(share, first, refused is None),
         "means": means(share),
     }
 
 
-def prompts(share: Share, first: Share) -> list[dict[str, Any]]:
+def cache_bytes(facts: Mapping[str, Any]) -> int | None:
+    """What the engine set aside for the KV cache, bytes, and for states of linear attention where it has such."""
+    found = facts.get("kv_cache_bytes") or (facts.get("memory") or {}).get("cache_bytes")
+    return int(found) if found else None
+
+
+def prompts(share: Share, first: Share, compared: bool = True) -> list[dict[str, Any]]:
     """Each prompt by itself: one on which a configuration loses is shown, not averaged away."""
     speeds, accepts = share.groups("decode_tok_s"), share.groups("accept_length")
     found = []
     for name, values in speeds.items():
-        against = _to_first({name: values}, first, share is first)
+        against = _to_first({name: values}, first, share is first) if compared else None
         found.append({
             "name": name,
             "decode_tok_s": _json(interval({name: values})),
@@ -132,9 +140,31 @@ def means(share: Share) -> dict[str, float | None]:
     return found
 
 
-def accuracy(share: Share, first: Share) -> dict[str, Any] | None:
+def memory_fraction(facts: Mapping[str, Any]) -> float | None:
+    """Which part of the memory the engine took, as given or as it chose itself; None where it has no such setting."""
+    found = facts.get("memory_fraction")
+    return float(found) if isinstance(found, int | float) else None
+
+
+def refusal(share: Share, first: Share) -> str | None:
+    """Why a configuration of judged answers is not compared with the first: another memory fraction is another room
+    for the cache, and so other batches and other answers. A sentence; None where it is compared."""
+    if share is first or not any(answer.right is not None for answer in share.counted):
+        return None
+    mine, theirs = ({memory_fraction(start.facts) for start in side.starts if start.failure is None}
+                    for side in (share, first))  # fmt: skip
+    if mine == theirs or not mine or not theirs:
+        return None
+    first_said, said = (" and ".join(sorted(map(str, values))) for values in (theirs, mine))
+    return (
+        f"The memory fraction differs: {first_said} in the first configuration and {said} here. "
+        "Give both the same, with --set engine.args.mem_fraction_static=0.6."
+    )
+
+
+def accuracy(share: Share, first: Share, compared: bool = True) -> dict[str, Any] | None:
     """Share of right answers with Wilson's interval, and McNemar's test against the first configuration on the
-    questions that both answered; None where answers are not judged."""
+    questions that both answered, where they may be `compared`; None where answers are not judged."""
     mine = {(item.item, item.round): item.right for item in share.counted if item.right is not None}
     if not mine:
         return None
@@ -144,7 +174,7 @@ def accuracy(share: Share, first: Share) -> dict[str, Any] | None:
         "right": sum(mine.values()), "of": len(mine), "share": sum(mine.values()) / len(mine), "low": low, "high": high,
         "mcnemar": None,
     }  # fmt: skip
-    if share is not first:
+    if share is not first and compared:
         both = mine.keys() & theirs.keys()
         gained = sum(bool(mine[key]) and not theirs[key] for key in both)
         lost = sum(bool(theirs[key]) and not mine[key] for key in both)
@@ -152,23 +182,26 @@ def accuracy(share: Share, first: Share) -> dict[str, Any] | None:
     return found
 
 
-def verify(place: int, configurations: Sequence[Configuration], all_shares: Sequence[Share]) -> dict[str, float | None]:
+def verify(place: int, configurations: Sequence[Configuration], all_shares: Sequence[Share]) -> dict[str, Any]:
     """Of a configuration that drafts: a verify round's time, its ratio to a plain step, and so the break-even accept
     length. The plain step is that of the configuration that differs in drafting alone."""
-    none = {"verify_step_ms": None, "plain_step_ms": None, "break_even_accept_length": None}
+    none: dict[str, Any] = {
+        "verify_step_ms": None, "plain_step_ms": None, "verify_over_plain_step": None, "break_even_accept_length": None,
+    }  # fmt: skip
     rounds: dict[str, list[float]] = defaultdict(list)
     for answer in all_shares[place].counted:
         if answer.tpot_ms is not None and answer.accept_length is not None:
             rounds[answer.item].append(answer.tpot_ms * answer.accept_length)
     step = interval(rounds)
     if step is None:
-        return dict(none)
+        return none
     plain = _without_drafts(place, configurations, all_shares)
     against = ratio(plain, rounds) if plain else None
     step_ms = interval(plain) if plain else None
     return {
         "verify_step_ms": step.median,
         "plain_step_ms": step_ms.median if step_ms else None,
+        "verify_over_plain_step": _ratio(against),
         "break_even_accept_length": against.median if against else None,
     }
 
@@ -202,7 +235,7 @@ def texts_differ(share: Share, first: Share) -> list[str]:
 
 def _to_first(speeds: Groups, first: Share, itself: bool) -> dict[str, Any] | None:
     if itself:  # the noise of its own runs is in its interval, and is no ratio
-        return {"median": 1.0, "low": 1.0, "high": 1.0, "n": len(speeds)} if speeds else None
+        return {"median": 1.0, "low": 1.0, "high": 1.0} if speeds else None
     return _ratio(ratio(first.groups("decode_tok_s"), speeds))
 
 
@@ -211,4 +244,4 @@ def _json(found: Interval | None) -> dict[str, Any] | None:
 
 
 def _ratio(found: Interval | None) -> dict[str, Any] | None:
-    return None if found is None else {"median": found.median, "low": found.low, "high": found.high, "n": found.n}
+    return None if found is None else {"median": found.median, "low": found.low, "high": found.high}

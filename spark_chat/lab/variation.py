@@ -61,7 +61,8 @@ def axis(text: str) -> Axis:
     try:
         row, path = known_key(key)
     except UnknownKey as unknown:
-        near = f" Did you mean {unknown.nearest}?" if unknown.nearest else ""
+        can = unknown.nearest and unknown.nearest.startswith(("engine.", "optimizations."))
+        near = f" Did you mean {unknown.nearest}?" if can else ""
         raise BadVariation(f"There is no toggle {key or 'without a name'}.{near} {known}") from None
     if row.key in FIXED:
         raise BadVariation(f"{row.key} can't be varied: {FIXED[row.key]}.")

@@ -183,7 +183,21 @@ def memory(scheduler: Any) -> dict[str, Any]:
     return {
         "weights_gib": _number(getattr(runner, "weight_load_mem_usage", None)),
         "cache_tokens": getattr(scheduler, "max_total_num_tokens", None),
+        "cache_bytes": _cache_bytes(scheduler, runner),
     }
+
+
+def _cache_bytes(scheduler: Any, runner: Any) -> int | None:
+    """Of the KV cache, the states of linear attention, and the drafting block's own cache. A pool's `mem_usage` is in
+    GiB. None where none says its size."""
+    worker = getattr(scheduler, "draft_worker", None)
+    drafting = [getattr(owner, "draft_runner", None) for owner in (worker, getattr(worker, "_draft_worker", None))]
+    pools = [getattr(runner, "token_to_kv_pool", None)]
+    pools.append(getattr(getattr(runner, "req_to_token_pool", None), "mamba_pool", None))
+    pools += [getattr(other, "token_to_kv_pool", None) for other in drafting]
+    different = {id(pool): pool for pool in pools if pool is not None}.values()
+    sizes = [_number(getattr(pool, "mem_usage", None)) or 0.0 for pool in different]
+    return round(sum(sizes) * 2**30) or None
 
 
 def _steps(worker: Any) -> int | None:

@@ -17,6 +17,7 @@ import pytest
 
 from spark_chat import locations
 from spark_chat.engine import lock, visit
+from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import Abort, Delta, Done, Failed, Left, Progress, Ready, Started
 from spark_chat.recipe.recipe import ModelRef, Recipe
 from tests.engine.probe import Probe, ask
@@ -180,6 +181,21 @@ async def test_one_of_its_own_is_refused_while_others_use_it() -> None:
         bench.events.clear()
         ready = await bench.start(fake(fresh=True))  # one that merely lingers makes room
         assert isinstance(ready, Ready) and ready.past is None
+
+
+async def test_one_that_is_measured_is_shared_with_nobody() -> None:
+    async with Probe(FAKE) as bench, Probe(FAKE) as chat:
+        bench.client = EngineClient(FAKE, alone=True)
+        assert isinstance(await bench.start(fake(linger_s=0)), Ready)
+        held = await chat.start(fake(linger_s=0))
+        assert isinstance(held, Failed) and held.code == "held" and "is being measured" in held.why
+        assert f"pid {os.getpid()}" in held.what and not chat.client.alive
+        assert isinstance((await bench.answer(ask("a", "x")))[1], Done), "it goes on undisturbed"
+        pid = bench.client.pid
+        await bench.client.leave()
+        chat.events.clear()
+        ready = await chat.start(fake(linger_s=0))
+        assert isinstance(ready, Ready) and ready.past is None and not running(pid)
 
 
 @pytest.mark.parametrize("what", ["protocol", "version"])

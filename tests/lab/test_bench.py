@@ -10,6 +10,7 @@ import pytest
 
 from spark_chat.driver.driver import Driver
 from spark_chat.driver.snapshot import Update
+from spark_chat.engine.client import EngineClient
 from spark_chat.lab import archive
 from spark_chat.lab.archive import Unfinished
 from spark_chat.lab.bench import Bench, Made
@@ -83,6 +84,19 @@ async def test_it_goes_on_after_a_kill_without_repeating(home: Path) -> None:
     assert made.record["id"] == left.id
     assert [item["runs_counted"] for item in made.record["configurations"]] == [6, 6]
     assert archive.unfinished(plan(rounds=3).digest) is None
+
+
+@pytest.mark.parametrize("varied", ["mtp=on", "mtp=off,on"])
+def test_engines_are_its_own_also_where_nothing_is_compared(varied: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted: list[bool] = []
+
+    def client(alone: bool = False) -> EngineClient:
+        wanted.append(alone)
+        return EngineClient(alone=alone)
+
+    monkeypatch.setattr("spark_chat.engine.client.EngineClient", client)
+    Bench(plan(varied), Watcher(), keep=False, on=MACHINE)
+    assert wanted and all(wanted)
 
 
 async def test_an_interrupt_keeps_record_and_journal(home: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,49 @@ def test_bad_files(tmp_path: Path, content: str, said: str) -> None:
     with pytest.raises(BadWorkload) as told:
         gsm8k.workload(str(file))
     assert said in str(told.value)
+
+
+def parquet_file(folder: Path, rows: list[dict[str, Any]]) -> str:
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "test.parquet")
+    return str(folder / "test.parquet")
+
+
+def test_a_parquet_file_gives_the_same_as_jsonl(tmp_path: Path) -> None:
+    lines = tmp_path / "test.jsonl"
+    lines.write_text("\n".join(map(json.dumps, rows(9))))
+    found = gsm8k.workload(parquet_file(tmp_path, rows(9)))
+    assert found == gsm8k.workload(str(lines)) and found.digest == gsm8k.workload(str(lines)).digest
+
+
+@pytest.mark.parametrize(
+    "found, said",
+    [
+        ([{"q": "a", "answer": "#### 1"}] * 9, "can't be read as Parquet with question and answer"),
+        (rows(5), "has 5 rows"),
+        ([*rows(6), {"question": "a", "answer": "7"}], "test.parquet row 7: its answer does not end"),
+        ([*rows(6), {"question": None, "answer": "#### 7"}], "test.parquet row 7 has no question and answer"),
+    ],
+)
+def test_bad_parquet_files(tmp_path: Path, found: list[dict[str, Any]], said: str) -> None:
+    with pytest.raises(BadWorkload) as told:
+        gsm8k.workload(parquet_file(tmp_path, found))
+    assert said in str(told.value) and "Traceback" not in str(told.value)
+
+
+def test_a_parquet_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "test.parquet").write_bytes(b"PAR1 not at all")
+    with pytest.raises(BadWorkload, match=r"test\.parquet can't be read as Parquet"):
+        gsm8k.workload(str(tmp_path / "test.parquet"))
+
+
+def test_without_pyarrow_the_way_out_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyarrow.py").write_text("raise ImportError('not here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(BadWorkload, match=r"pip install 'spark-chat\[parquet\]'.*JSONL"):
+        gsm8k.workload(parquet_file(tmp_path, rows(9)))
 
 
 def test_a_parquet_file_that_is_not_there_says_where_the_set_is() -> None:

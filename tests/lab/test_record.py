@@ -68,7 +68,7 @@ def test_the_shape_that_others_read() -> None:
     off, on = whole["configurations"]
     assert (off["settings"], on["settings"]) == ({"optimizations.mtp": False}, {"optimizations.mtp": True})
     assert set(on["decode_tok_s"]) == {"median", "low", "high", "n"} and on["decode_tok_s"]["n"] == 6
-    assert set(on["ratio_to_first"]) == {"median", "low", "high", "n"}
+    assert set(on["ratio_to_first"]) == {"median", "low", "high"}
     assert on["ratio_to_first"]["median"] == pytest.approx((2.2 + 0.9) / 2)
     assert off["ratio_to_first"]["median"] == off["ratio_to_first"]["low"] == 1.0
     assert on["start_s"] == 3.0 and on["compile_s"] == 0.5 and on["cache_bytes"] == 1024
@@ -87,6 +87,12 @@ def test_verify_steps_and_the_break_even() -> None:
     step = 1000 / (150 * 1.02) * 2
     assert on["verify_step_ms"] == pytest.approx(step) and on["plain_step_ms"] == pytest.approx(1000 / 102)
     assert on["break_even_accept_length"] == pytest.approx(step * 102 / 1000)
+    over = on["verify_over_plain_step"]
+    assert over["low"] <= over["median"] == on["break_even_accept_length"] <= over["high"]
+    assert any(
+        line.startswith("mtp=on: a verify round takes 13.1 ms, 1.33 (") and "plain steps of 9.8 ms" in line
+        for line in report.as_lines(made(whole, found_in(whole, {(0, "a"): 100.0, (1, "a"): 150.0})))
+    )
     assert off["verify_step_ms"] is None and off["break_even_accept_length"] is None
 
 
@@ -163,6 +169,60 @@ def test_accuracy_with_its_tests() -> None:
     assert other["means"]["completion_tokens"] == 19.5
     lines = report.as_lines(made(plan(workload=workload, rounds=1), found))
     assert any("18/20" in line and "+6 -0, p 0.031" in line for line in lines)
+
+
+def judged(fractions: tuple[float | None, ...]) -> dict[str, Any]:
+    """The second configuration of two, asked ten judged questions each, with these memory fractions."""
+    names = [f"q{number}" for number in range(10)]
+    workload = Workload("gsm8k", items(*names), {"temperature": 0.6, "max_tokens": 9}, 1, extraction="rules-1")
+    found: list[AnyFound] = [
+        Start(configuration=place, ready_s=1.0, facts={"memory_fraction": fraction})
+        for place, fraction in enumerate(fractions)
+    ]  # fmt: skip
+    found += [answer(place, name, 1, 100.0 * (place + 1), right=True) for place in (0, 1) for name in names]
+    return made(plan(workload=workload, rounds=1), found)
+
+
+def test_judged_answers_with_another_memory_fraction_are_not_compared() -> None:
+    same = judged((0.6, 0.6))["configurations"][1]
+    assert same["not_compared"] is None and same["ratio_to_first"]["median"] == 2 and same["accuracy"]["mcnemar"]
+    whole = judged((0.6, 0.7))
+    other = whole["configurations"][1]
+    assert "0.6 in the first configuration and 0.7 here" in other["not_compared"]
+    assert other["ratio_to_first"] is None and other["accuracy"]["mcnemar"] is None and other["accuracy"]["right"] == 10
+    assert all(prompt["ratio_to_first"] is None and not prompt["loses"] for prompt in other["prompts"])
+    assert any(
+        line.startswith("✗ mtp=on is not compared: The memory fraction differs") for line in report.as_lines(whole)
+    )
+    first = judged((0.6, 0.6))
+    with pytest.raises(compare.NotComparable, match=r"memory fraction differs: 0\.6 and 0\.6 and 0\.7"):
+        compare.diff(first, whole)
+
+
+def test_the_bytes_of_the_cache_of_either_engine() -> None:
+    for facts in ({"kv_cache_bytes": 4096}, {"memory": {"cache_bytes": 4096, "cache_tokens": 7}}):
+        found: list[AnyFound] = [Start(configuration=0, ready_s=1.0, facts=facts), answer()]
+        assert made(found=found)["configurations"][0]["cache_bytes"] == 4096
+    assert made(found=[Start(configuration=0, ready_s=1.0), answer()])["configurations"][0]["cache_bytes"] is None
+
+
+def test_whose_engine_it_was_is_said() -> None:
+    assert made()["own_engines"] is True and "shared with nobody" in made()["notes"][0]
+    chats = made(own_engines=False)
+    assert chats["own_engines"] is False and chats["notes"][0].startswith("It ran on the chat's engine; other windows")
+    found: list[AnyFound] = [Start(configuration=0, ready_s=0.1, facts={"taken_over_after_s": 90.0}), answer()]
+    assert "taken over 90" in made(found=found, own_engines=False)["notes"][0]
+
+
+def test_what_came_out_of_the_prefix_cache_is_said() -> None:
+    found: list[AnyFound] = [
+        Order(order="single"),
+        answer(prompt_tokens=100, cached_tokens=60),
+        answer(item="b", prompt_tokens=50),
+    ]
+    assert "prefix cache: 60 of 150 prompt tokens came out of it; --fresh defeats it" in report.as_lines(
+        made(found=found)
+    )
 
 
 def test_drift_shows() -> None:

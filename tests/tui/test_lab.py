@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,6 +94,36 @@ async def test_the_options_do_what_they_say() -> None:
         assert all(command.sampling.ignore_eos and command.sampling.max_tokens == 512 for command in asked)
         texts = {command.messages[-1].content for command in asked}
         assert len(texts) == 10 and all(text.endswith("\n\nHi") for text in texts)
+
+
+async def test_a_second_check_finds_no_prefix_of_the_first() -> None:
+    async with lab() as (found, engine):
+        screen = await open_check(found)
+        screen.query_one(TextArea).text = "Hi"
+        await found.pilot.press("f4")
+        for _ in range(2):
+            await found.pilot.press("f5")
+            await found.until(lambda: "Kept as" in found.screen_text() and not screen.running, "the end")
+        texts = [command.messages[-1].content for command in engine.commands if isinstance(command, Generate)]
+        assert len(texts) == len(set(texts)) == 12 and len({len(text.split()) for text in texts}) == 1
+
+
+async def test_the_run_under_way_is_a_row_of_the_table() -> None:
+    async with lab(tokens=3_000, rate=300) as (found, _):
+        screen = await open_check(found)
+        screen.query_one(TextArea).text = "Hi"
+        await found.pilot.press("f5")
+        clock = found.app.clock
+        assert isinstance(clock, Clock)
+
+        def now() -> bool:
+            clock.now += 1
+            return any(line.split()[:1] == ["now"] for line in found.screen_text().splitlines())
+
+        await found.until(now, "the row")
+        await found.pilot.press("escape")
+        await found.until(lambda: not screen.running, "its end")
+        assert not any(line.split()[:1] == ["now"] for line in found.screen_text().splitlines())
 
 
 async def test_escape_stops_a_check_and_keeps_what_was_measured() -> None:
@@ -207,12 +239,57 @@ async def test_a_comparison_that_is_stopped_brings_the_chat_back() -> None:
         assert engine.alive
 
 
+async def test_a_comparison_that_was_stopped_goes_on() -> None:
+    async with lab() as (found, _):
+        slow, quick = Script(tokens=500, rate=600), Script(tokens=9)
+        measured = Scripted({True: slow, False: slow})
+        screen = await open_compare(found, measured)
+        screen.rounds = 1
+        await found.pilot.press("f5")
+        await found.until(lambda: "1/6" in found.screen_text() or "2/6" in found.screen_text(), "an answer")
+        await found.pilot.press("escape")
+        await found.until(lambda: not screen.running and "--resume" in found.screen_text(), "how to go on")
+        kept = archive.load("last")
+        done = sum(item["runs_counted"] for item in kept["configurations"])
+        assert 1 <= done < 12 and kept["interrupted"] and kept["own_engines"]
+        await found.until(lambda: found.app.session.snapshot.phase is Phase.READY, "the chat's engine")
+        asked = sum(isinstance(command, Generate) for command in measured.commands)
+        measured.by_mtp = {True: quick, False: quick}
+        screen.query_one(Input).value = "code --resume"
+        await found.pilot.press("f5")
+        await found.until(lambda: not screen.running and "Kept as" in found.screen_text(), "the end")
+        whole = archive.load("last")
+        assert whole["id"] == kept["id"] and [item["runs_counted"] for item in whole["configurations"]] == [6, 6]
+        again = sum(isinstance(command, Generate) for command in measured.commands) - asked
+        assert again <= 12 - done + 2, "what was measured is not asked again; each start warms up once"
+        await found.pilot.press("f5")
+        await found.until(lambda: "was cut off" in found.screen_text(), "nothing is left")
+
+
+async def test_the_questions_of_a_file_can_be_compared_too(tmp_path: Path) -> None:
+    file = tmp_path / "test set.jsonl"
+    rows = [{"question": f"What is {n} + {n}?", "answer": f"#### {2 * n}"} for n in range(9)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    async with lab() as (found, _):
+        screen = await open_compare(found, Scripted())
+        screen.query_one(Input).value = f"gsm8k --data '{file}' --questions 3 --max-tokens 40"
+        await found.pilot.press("f5")
+        await found.until(lambda: not screen.running and "Kept as" in found.screen_text(), "the end")
+        record = archive.load("last")
+        assert record["workload"]["name"] == "gsm8k" and record["rounds"] == 1
+        assert [item["accuracy"]["of"] for item in record["configurations"]] == [3, 3]
+        assert "McNemar" in found.screen_text()
+        screen.query_one(Input).value = "gsm8k --data"
+        await found.pilot.press("f5")
+        await found.until(lambda: "--data needs the name of a file" in found.screen_text(), "the sentence")
+
+
 async def test_what_is_varied_is_chosen() -> None:
     async with lab() as (found, _):
         screen = await open_compare(found, Scripted())
         await found.pilot.press("enter", "f8", "f6")
         await found.pilot.pause()
-        assert screen.varied == ["humming", "mtp"] and screen.cumulative and screen.rounds == 5
+        assert screen.varied == ["humming", "mtp"] and screen.cumulative and screen.rounds == 3
         assert "[x] Humming" in found.screen_text() and "one added after the other" in found.screen_text()
         screen.query_one(Input).value = "nothing-there"
         await found.pilot.press("f5")

@@ -180,14 +180,15 @@ class CheckScreen(Screen[None]):
         if self.spark.accessible or not self.is_mounted or now - self._live_at < LIVE_EVERY_S:
             return
         self._live_at = now
+        self._show_table(numbers)
         if self._next_answer:  # the one before stays in view until then
             self._next_answer = False
             self.query_one(Chart).clear()
         self.query_one(Chart).add(numbers.live_tok_s, numbers.live_accept_length)
 
-    def _show_table(self) -> None:
+    def _show_table(self, now: AnswerNumbers | None = None) -> None:
         if self.is_mounted:
-            lines = [*check_lines(self.answers), "", *self._below] if self.answers else []
+            lines = [*check_lines(self.answers, now), "", *self._below] if self.answers or now else []
             if self.spark.accessible:  # the figures stand behind the bars
                 lines = [line.translate(NO_BARS) for line in lines]
             self.query_one("#check-table", Plain).show("\n".join(lines).rstrip())

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from spark_chat.lab import archive
 from spark_chat.lab.bench import Bench
 from spark_chat.lab.item import BadWorkload
 from spark_chat.lab.live import compare_lines
@@ -20,6 +21,7 @@ from spark_chat.lab.narration import Narration
 from spark_chat.lab.plan import Plan, origins
 from spark_chat.lab.report import as_lines
 from spark_chat.lab.variation import BadVariation, axes, configurations, toggles
+from spark_chat.lab.wish import wish
 from spark_chat.lab.workload import DEFAULT, workload
 from spark_chat.optimizations.optimization import State
 from spark_chat.optimizations.table import optimization
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     from spark_chat.meters.numbers import AnswerNumbers
     from spark_chat.tui.app import SparkApp
 
-ROUNDS = (3, 5, 10, 1, 2)
+ROUNDS = (0, 3, 5, 10, 1, 2)
+"""0: what the workload says, 3 or of gsm8k 1."""
 LIVE_EVERY_S = 0.25
 
 
@@ -73,9 +76,14 @@ class CompareScreen(Screen[None]):
         self._next_answer = True
 
     def compose(self) -> ComposeResult:
-        yield Plain("compare   the same prompts under several settings", id="compare-title")
+        yield Plain("compare   the same prompts under several settings, each on engines of its own", id="compare-title")
         yield OptionList(id="compare-toggles", markup=False)
-        yield Input(" ".join(DEFAULT), id="compare-prompts", placeholder="chat, code, or a file", compact=True)
+        yield Input(
+            " ".join(DEFAULT),
+            id="compare-prompts",
+            placeholder="chat, code, gsm8k --data FILE, or a file",
+            compact=True,
+        )
         yield Plain(id="compare-options")
         yield Plain(id="compare-status")
         yield Chart()
@@ -100,9 +108,10 @@ class CompareScreen(Screen[None]):
         at = listing.highlighted
         listing.set_options([Option(self._toggle_text(name), id=name) for name in toggles()])
         listing.highlighted = at if at is not None else 0
+        rounds = f"{self.rounds} round{'s' if self.rounds > 1 else ''}" if self.rounds else "3 rounds, of gsm8k 1"
         how = "one added after the other" if self.cumulative else "all combinations"
         self.query_one("#compare-options", Plain).show(
-            f"f5 run   enter vary or not   f6 {self.rounds} rounds   f8 {how}   tab prompts   esc back"
+            f"f5 run   enter vary or not   f6 {rounds}   f8 {how}   tab prompts   esc back"
         )
 
     def _toggle_text(self, name: str) -> str:
@@ -155,9 +164,9 @@ class CompareScreen(Screen[None]):
             self.run_worker(self._prepare(), name="compare", exclusive=True)
 
     async def _prepare(self) -> None:
-        sources = self.query_one(Input).value.split()
         try:
-            work = await asyncio.to_thread(workload, sources)
+            asked = wish(self.query_one(Input).value)
+            work = await asyncio.to_thread(workload, asked.sources, asked.data, asked.questions)
             found = axes([f"{name}=off,on" for name in self.varied])
             room = self.spark.room
             assert room is not None
@@ -166,18 +175,25 @@ class CompareScreen(Screen[None]):
             self.say(str(problem))
             return
         plan = Plan(
-            items, work, self.rounds, cumulative=self.cumulative, keys=tuple(item.key for item in found),
-            origins=origins(self.spark.choices.resolved),
+            items, work, self.rounds or work.rounds, cumulative=self.cumulative, keys=tuple(item.key for item in found),
+            origins=origins(self.spark.choices.resolved), sampled=asked.sampled, fresh=asked.fresh,
+            max_tokens=asked.max_tokens, ignore_eos=asked.fixed_length,
         )  # fmt: skip
-        await self._run(plan)
+        going_on = await asyncio.to_thread(archive.unfinished, plan.digest) if asked.resume else None
+        if asked.resume and going_on is None:
+            self.say("No run of these prompts under these settings was cut off. Start it without --resume.")
+            return
+        await self._run(plan, going_on)
 
-    async def _run(self, plan: Plan) -> None:
+    async def _run(self, plan: Plan, going_on: archive.Unfinished | None) -> None:
         app = self.spark
         room = app.room
         assert room is not None
         self._plan, self._found = plan, []
         self._narration = Narration(plan, self.say)
-        self._bench = Bench(plan, self, app.measuring_driver, keep=app.resolved.settings.ui.history)
+        self._bench = Bench(
+            plan, self, app.measuring_driver, keep=app.resolved.settings.ui.history, going_on=going_on
+        )  # fmt: skip
         self.say("The chat's engine makes room.")
         try:
             await room.driver.stop()
@@ -187,6 +203,8 @@ class CompareScreen(Screen[None]):
             self._show("\n".join(lines))
             stopped = "Stopped; this is what was measured. " if made.record["interrupted"] else ""
             said = f"{stopped}Kept as {made.record['id']}." if made.record["id"] else f"{stopped}Done."
+            if stopped and made.record["id"]:
+                said += " --resume after the prompts goes on."
             self.say(made.problem or said)
         finally:
             self._bench = None

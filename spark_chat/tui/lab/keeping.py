@@ -20,7 +20,8 @@ def made(plan: Plan, found: Sequence[AnyFound], interrupted: bool, path: str) ->
 
     now, on = datetime.now(UTC), machine()
     whole = record(
-        plan, found, id=archive.new_id(now), made=archive.stamp(now), machine=on, interrupted=interrupted
+        plan, found, id=archive.new_id(now), made=archive.stamp(now), machine=on, interrupted=interrupted,
+        own_engines=False,
     )  # fmt: skip
     return {**whole, "limit": limit.of_record(whole, path, on) if path and not interrupted else None}
 
