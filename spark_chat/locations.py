@@ -7,6 +7,7 @@ by asking where it is; `made()` creates a folder, for this user only.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -52,7 +53,12 @@ def state() -> Path:
 
 def runtime() -> Path:
     """Sockets and locks; gone at logout."""
-    return _below(_folders().user_runtime_dir, "XDG_RUNTIME_DIR")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a folder of its own in /tmp stands in is nobody's trouble
+            return _below(_folders().user_runtime_dir, "XDG_RUNTIME_DIR")
+    except PermissionError as error:  # that one is somebody else's
+        raise NoHome(f"There is no private folder for sockets and locks: {error}.") from None
 
 
 def settings_file(environ: Mapping[str, str] = os.environ) -> Path:

@@ -11,13 +11,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from spark_chat.chat.restoring import numbers as numbers_of
 from spark_chat.history.message import Conversation, Message
 from spark_chat.meters import units
 from spark_chat.meters.line import answer_line, known_parts
+from spark_chat.moment import minute
 from spark_chat.text.clean import clean
 
 MARK = "<!-- spark-chat "
@@ -57,7 +57,7 @@ def _parts(conversation: Conversation) -> Iterator[Part]:
 
 def _about(conversation: Conversation) -> str:
     models = dict.fromkeys(str(message.settings.get("model") or "") for message in conversation.messages)
-    said = [_when(conversation.created), *(_escaped(_line(model)) for model in models if model)]
+    said = [minute(conversation.created), *(_escaped(_line(model)) for model in models if model)]
     others = len(conversation.all) - len(conversation.messages)
     if others > 0:
         said.append(f"{others} message{'' if others == 1 else 's'} of other versions left out")
@@ -72,7 +72,7 @@ def _message(message: Message) -> Iterator[Part]:
         head = f"## {_escaped(_line(str(message.settings.get('model') or 'Answer')))}"
     if message.role != "assistant":
         ended = f", {_ENDED[message.state]}" if message.state in _ENDED else ""
-        yield Part(message.role, facts, f"{head} · {_when(message.created)}{ended}", _text(message.text, facts))
+        yield Part(message.role, facts, f"{head} · {minute(message.created)}{ended}", _text(message.text, facts))
         return
     facts["settings"] = message.settings
     text = _text(message.text, facts)
@@ -122,13 +122,6 @@ def _text(raw: str, facts: dict[str, Any]) -> str:
         facts["closed"] = fence
         text += f"\n{fence}"
     return text
-
-
-def _when(moment: float) -> str:
-    try:
-        return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")
-    except (ValueError, OverflowError, OSError):
-        return "at an unknown time"
 
 
 def _line(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from spark_chat.chat.markdown import MARK
 from spark_chat.history.importing import BadDocument
+from spark_chat.moment import seconds
 
 _PART = re.compile(r"^<!-- spark-chat (conversation|user|system|answer|reasoning|numbers) (\{.*\}) -->$", re.M)
 _ESCAPED = re.compile(r"^\\(\\*)(?=<!-- spark-chat )", re.M)
@@ -94,5 +95,4 @@ def _parent(facts: dict[str, Any]) -> str | None:
 
 
 def _time(facts: dict[str, Any], name: str) -> float:
-    moment = facts.get(name)
-    return float(moment) if isinstance(moment, int | float) and not isinstance(moment, bool) else 0.0
+    return seconds(facts.get(name))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from spark_chat.chat.conversation import Conversation, Exchange, Gathered, Stage
@@ -86,9 +88,27 @@ def _answered(prompt: Message, answer: Message) -> Exchange:
 
 
 def numbers(kept: Mapping[str, Any]) -> AnswerNumbers | None:
-    """Numbers read back; fields of another version are left out. None where there are none."""
-    known = {name: value for name, value in kept.items() if name in AnswerNumbers.__dataclass_fields__}
+    """Numbers read back; what another version or another hand wrote is left out. None where there are none."""
+    known = {name: value for name, value in kept.items() if name in _FIELDS and _is(_FIELDS[name], value)}
     histogram = known.get("accepted_histogram")
-    if isinstance(histogram, list):
+    if histogram is not None:
         known["accepted_histogram"] = tuple(histogram)
     return AnswerNumbers(**known) if known else None
+
+
+_FIELDS = {field.name: str(field.type) for field in fields(AnswerNumbers)}
+_MOST = 1 << 53
+
+
+def _is(kind: str, value: Any) -> bool:
+    """Whether `value`, from JSON, is of a field's type."""
+    if value is None:
+        return "None" in kind
+    if kind.startswith("tuple"):
+        return isinstance(value, list) and all(_is("int", item) for item in value)
+    if kind.startswith("str"):
+        return isinstance(value, str)
+    if kind == "bool" or isinstance(value, bool):
+        return kind == "bool" and isinstance(value, bool)
+    number = isinstance(value, int) or (kind.startswith("float") and isinstance(value, float))
+    return number and math.isfinite(value) and 0 <= value <= _MOST

@@ -68,6 +68,7 @@ def _starts(as_json: bool) -> int:
 def _reported(resolved: Resolved, findings: list[Finding], named: str) -> str:
     """Write the problem report. A sentence that says where it is."""
     import time
+    from contextlib import suppress
     from pathlib import Path
 
     from spark_chat.chat.exporting import to_file
@@ -76,12 +77,12 @@ def _reported(resolved: Resolved, findings: list[Finding], named: str) -> str:
     from spark_chat.machine import machine
 
     path = at_home(named) if named else Path(f"spark-chat-report-{time.strftime('%Y%m%d-%H%M%S')}.md")
-    try:
+    said: list[str] | None = []
+    with suppress(NoHome):
         said = problem_report.said(history_file())
-    except NoHome:
-        said = []
     system = resolved.settings.sampling.system_prompt
-    text = problem_report.report(resolved, machine(), findings, redaction.known([*said, system]))
+    known = redaction.known([*(said or ()), system])
+    text = problem_report.report(resolved, machine(), findings, known, logs=said is not None)
     try:
         to_file([text], path)
     except FileExistsError:

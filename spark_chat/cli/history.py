@@ -10,6 +10,7 @@ import click
 
 from spark_chat.cli.lazy import BadInput
 from spark_chat.cli.options import narrate, write
+from spark_chat.moment import minute
 
 if TYPE_CHECKING:
     from spark_chat.history.store import Store
@@ -18,6 +19,8 @@ LARGEST = 1 << 30
 """Bytes of a file that is imported."""
 SHORT = 8
 """Characters of an id that are shown; as many of them as tell it from the others will do."""
+LINE = 1_000
+"""Characters of a title or an excerpt that are looked at for its line."""
 
 
 class _Group(click.Group):
@@ -58,7 +61,7 @@ def list_(limit: int, as_json: bool) -> None:
     for row in rows:
         messages = counts.get(row.conversation, 0)
         pin = "* " if row.pinned else "  "
-        write(f"{row.conversation[:SHORT]}  {_when(row.updated)}  {messages:>5}  {pin}{_line(row.title)}")
+        write(f"{_line(row.conversation[:SHORT])}  {minute(row.updated)}  {messages:>5}  {pin}{_line(row.title)}")
     if not rows:
         _nothing()
 
@@ -99,7 +102,7 @@ def search(words: tuple[str, ...], limit: int, as_json: bool) -> int:
         ], indent=2))  # fmt: skip
     else:
         for hit in hits:
-            write(f"{hit.listed.conversation[:SHORT]}  {_when(hit.listed.updated)}  {_line(hit.listed.title)}")
+            write(f"{_line(hit.listed.conversation[:SHORT])}  {minute(hit.listed.updated)}  {_line(hit.listed.title)}")
             text = "".join(f"[{text}]" if found else text for text, found in hit.text)
             if text:
                 write(f"{'':<{SHORT}}  {_line(text)}")
@@ -229,13 +232,7 @@ def _nothing() -> None:
     narrate("No conversation is kept yet.")
 
 
-def _when(moment: float) -> str:
-    from datetime import datetime
-
-    return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")
-
-
 def _line(text: Any) -> str:
     from spark_chat.text.clean import printable
 
-    return " ".join(printable(str(text)).split())
+    return " ".join(printable(str(text)[:LINE]).split())

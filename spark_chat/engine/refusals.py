@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import PurePath
 
 from spark_chat import __version__
 from spark_chat.engine.configuration import Difference
 from spark_chat.engine.protocol import PROTOCOL, Attach, Failed, Person, ProtocolError, Standing
+from spark_chat.moment import UNKNOWN, local
 
 OUT = "Close that one, or end the engine with `spark-chat stop --force`."
 SHOWN = 4
@@ -75,6 +77,7 @@ def named(people: Sequence[Person]) -> str:
 
 def clock(moment: float) -> str:
     """Seconds of the epoch as a person's clock shows them; with the day where it is not today."""
-    then = time.localtime(moment)
-    today = time.strftime("%Y%m%d", then) == time.strftime("%Y%m%d")
-    return time.strftime("%H:%M" if today else "%d %b %H:%M", then)
+    then = local(moment)
+    if then is None:
+        return UNKNOWN
+    return f"{then:%H:%M}" if then.date() == datetime.now().date() else f"{then:%d %b %H:%M}"

@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spark_chat import ordinary
 from spark_chat.headless.finding import Finding
 from spark_chat.headless.redaction import LEFT_OUT, Redaction
 
@@ -36,9 +37,10 @@ SAID_AT_MOST = 2_000_000
 
 def report(
     resolved: Resolved, machine: Machine, findings: list[Finding], redaction: Redaction,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] = os.environ, logs: bool = True,
 ) -> str:  # fmt: skip
-    """The report's text, as Markdown."""
+    """The report's text, as Markdown. Without `logs` where nothing tells which of their lines may be words of a
+    conversation."""
     from spark_chat import __version__
 
     parts = [
@@ -59,20 +61,24 @@ def report(
         block = body if head.startswith("# ") else ["```", *(redaction.clean(_line(line)) for line in body), "```"]
         lines += [head, "", *block, ""]
     for kind in ("app", "engine"):
-        lines += [f"## End of the {kind}'s log", "", "```", *_log(kind, redaction), "```", ""]
+        end = _log(kind, redaction) if logs else ["[left out: the history can't be read, to hold the log against it]"]
+        lines += [f"## End of the {kind}'s log", "", "```", *end, "```", ""]
     return "\n".join(lines)
 
 
-def said(path: Path) -> list[str]:
-    """What was said lately: texts, reasoning, titles and drafts of the history file; empty where there is none. The
-    file is only read."""
+def said(path: Path) -> list[str] | None:
+    """What was said lately: texts, reasoning, titles and drafts of the history file; empty where there is none, None
+    where it can't be read. The file is only read."""
     import sqlite3
 
     found: list[str] = []
-    try:
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=2)
-    except sqlite3.Error:
+    if not os.path.lexists(path):
         return found
+    try:
+        ordinary.check(path, path)
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2)
+    except (sqlite3.Error, OSError, ValueError):
+        return None
     try:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         size = 0
@@ -91,7 +97,7 @@ def said(path: Path) -> list[str]:
                 if size > SAID_AT_MOST:
                     break
     except sqlite3.Error:
-        pass
+        return None
     finally:
         connection.close()
     return found

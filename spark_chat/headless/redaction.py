@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
+
+from spark_chat import ordinary
 
 GRAM, STRIDE = 16, 8
 """A run of GRAM + STRIDE - 1 characters of a conversation holds one of the pieces that are looked for."""
@@ -94,11 +97,8 @@ def secrets(environ: Mapping[str, str], home: Path) -> list[str]:
     if environ.get("HF_TOKEN_PATH"):
         files.append(Path(environ["HF_TOKEN_PATH"]))
     for file in files:
-        try:
-            with file.open("rb") as opened:
-                found += opened.read(4096).decode("utf-8", "ignore").split()
-        except OSError:
-            continue
+        with suppress(OSError):
+            found += ordinary.read(file, 1 << 20)[:4096].decode("utf-8", "ignore").split()
     return found
 
 
@@ -110,7 +110,7 @@ def known(said: Iterable[str], environ: Mapping[str, str] = os.environ) -> Redac
     home = Path(environ.get("HOME") or "/nonexistent")
     try:
         user = getpass.getuser()
-    except (OSError, KeyError):
+    except (OSError, KeyError, ImportError):
         user = ""
     folders = {str(home), os.path.realpath(home)}
     return Redaction(said, secrets(environ, home), folders, user, platform.node().partition(".")[0])

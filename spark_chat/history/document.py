@@ -41,6 +41,12 @@ def columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [name for name in _all_columns(connection, table) if name not in LOCAL]
 
 
+def kinds(connection: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Column -> declared type, of those that go into a document."""
+    rows = connection.execute(f"PRAGMA main.table_info({table})")
+    return {row[1]: str(row[2]).upper() for row in rows if row[1] not in LOCAL}
+
+
 def _all_columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
 

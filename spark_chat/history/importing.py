@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from spark_chat.history import document
+from spark_chat.history import checking, document
 from spark_chat.history.store import Store, loaded
 
 TEXT = {"text", "reasoning", "title", "numbers", "settings", "role", "state"}
@@ -54,15 +54,20 @@ class Imported:
 def parse(text: str) -> list[dict[str, Any]]:
     """The conversations in a file's text. Raises BadDocument."""
     try:
-        tree = json.loads(text)
+        tree = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise BadDocument(f"It is no valid JSON ({error}).") from None
+        why = (
+            f"in line {error.lineno}: {error.msg}"
+            if isinstance(error, json.JSONDecodeError)
+            else "too deep, or too long"
+        )
+        raise BadDocument(f"It is no valid JSON ({why}).") from None
     if not isinstance(tree, dict) or tree.get("format") != document.FORMAT:
         raise BadDocument(f'It is not of this format: there is no "format": "{document.FORMAT}" in it.')
     version = tree.get("version")
-    if not isinstance(version, int) or version > document.VERSION:
+    if not isinstance(version, int) or not 1 <= version <= document.VERSION:
         raise BadDocument(
-            f"It is of version {version!r}, and this spark-chat reads up to {document.VERSION}. Update it."
+            f"It is of version {str(version)[:20]}, and this spark-chat reads up to {document.VERSION}. Update it."
         )
     found = tree.get("conversations")
     if not isinstance(found, list):
@@ -98,7 +103,7 @@ def take_in(store: Store, items: list[dict[str, Any]]) -> Imported:
         for number, item in enumerate(items, 1):
             try:
                 _take(connection, item, done)
-            except (sqlite3.Error, ValueError, OverflowError) as error:
+            except (sqlite3.Error, ValueError, OverflowError, RecursionError) as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
                 raise BadDocument(f"Conversation {number} can't be taken in ({error}). Nothing was imported.") from None
@@ -177,12 +182,15 @@ def _insert(connection: sqlite3.Connection, item: dict[str, Any], done: Imported
 
 
 def _putter(connection: sqlite3.Connection, done: Imported) -> Callable[[str, dict[str, Any], str | None], None]:
-    known: dict[str, set[str]] = {}
+    known: dict[str, dict[str, str]] = {}
 
     def put(table: str, row: dict[str, Any], home: str | None) -> None:
         if table not in known:
-            known[table] = set(document.columns(connection, table))
-        names = [name for name in row if name in known[table]]
+            known[table] = document.kinds(connection, table)
+        names = [name for name in row if name in known[table] and (table, name) not in checking.NOT_TAKEN]
+        for name in names:
+            if found := checking.trouble(table, name, known[table][name], row[name]):
+                raise ValueError(found)
         done.left_out.update(f"{table}.{name[:40]}" for name in row if name not in known[table])
         values = [document.column(row[name]) for name in names]
         if home is not None:

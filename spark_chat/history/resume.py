@@ -7,6 +7,7 @@ from typing import Any
 
 from spark_chat.history.message import Conversation, Message, Offer
 from spark_chat.history.store import Store, loaded
+from spark_chat.moment import seconds
 
 _CANDIDATES = 50
 """Conversations looked at, newest first: those before them may all belong to chats that are open right now."""
@@ -70,8 +71,8 @@ def load(store: Store, conversation: str) -> Conversation | None:
     return Conversation(
         id=conversation,
         title=loaded(title),
-        created=created,
-        updated=updated,
+        created=seconds(created),
+        updated=seconds(updated),
         messages=(*reversed(way), *(message for message in unanswered if message.role == "user")),
         draft=_draft(store, conversation),
         settings=_parsed(settings),
@@ -105,16 +106,16 @@ def _messages(store: Store, conversation: str) -> dict[str | None, Message]:
         kept = pieces.get(id, [])
         messages[id] = Message(
             id=id,
-            parent=parent,
+            parent=_name(parent),
             role=role,
             text=loaded(text) + "".join(piece for piece, _ in kept),
             reasoning=loaded(reasoning) + "".join(piece for _, piece in kept),
             state=state,
             numbers=_parsed(numbers),
             settings=_parsed(settings),
-            created=created,
-            edits=edits,
-            shown=shown,
+            created=seconds(created),
+            edits=_name(edits),
+            shown=None if shown is None else seconds(shown),
         )
     return messages
 
@@ -124,10 +125,15 @@ def _draft(store: Store, conversation: str) -> str:
     return loaded(rows[0][0]) if rows else ""
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _name(value: Any) -> str | None:
+    """An id that a message refers to."""
+    return None if value is None else loaded(value)
+
+
+def _parsed(text: Any) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -52,7 +52,7 @@ def loaded(value: str | bytes | None) -> str:
     """The text that `stored` was given."""
     if isinstance(value, bytes):
         return _decoded(value)
-    return value or ""
+    return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _decoded(data: bytes) -> str:

@@ -79,8 +79,8 @@ class Deeds:
                 self._say(f"{number}. {item.title}")
             last = "/resume and its number goes on with one." if self._listed else "There is no other one yet."
             self._say(last)
-        elif argument.isdecimal() and 0 < int(argument) <= len(self._listed):
-            await self._go_on_with(self._listed[int(argument) - 1])
+        elif argument in (numbers := [str(number) for number in range(1, len(self._listed) + 1)]):
+            await self._go_on_with(self._listed[numbers.index(argument)])
         else:
             self._say(f"There is no {argument} in the list that /resume shows.")
 

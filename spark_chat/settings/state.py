@@ -49,7 +49,7 @@ def load_state(path: Path | None = None) -> State:
         if not (isinstance(engine, str) and isinstance(model, str) and isinstance(settings, dict)):
             return State()
         seconds = {str(name): float(took) for name, took in stages.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, locations.NoHome):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, locations.NoHome):
         return State()
     return State(settings, engine, model, {name: took for name, took in seconds.items() if math.isfinite(took)})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shlex
 import signal
 from collections.abc import Mapping
@@ -75,8 +76,8 @@ def left_behind() -> list[str]:
     except (OSError, locations.NoHome):
         return []
     for path in files:
-        owner = path.stem.removeprefix(PREFIX)
-        if owner.isdigit() and not _runs(int(owner)) and (text := taken_back(path, "")) is not None:
+        owner = re.fullmatch(rf"{PREFIX}([0-9]{{1,9}})", path.stem)
+        if owner and not _runs(int(owner[1])) and (text := taken_back(path, "")) is not None:
             with contextlib.suppress(OSError):
                 path.unlink()
                 found.append(text)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_chat.headless.problem_report import said
 from spark_chat.headless.redaction import GRAM, LEFT_OUT, STRIDE, Redaction, secrets
 from spark_chat.history import record
 from spark_chat.history.store import Store
@@ -124,3 +126,28 @@ def test_secrets_of_variables_and_files(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("filesecret\n")
     found = secrets({"A_TOKEN": "envsecret", "PATH": "x", "HF_TOKEN_PATH": str(tmp_path / "other")}, tmp_path)
     assert found == ["envsecret", "filesecret"]
+
+
+def test_what_was_said_is_found_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    folder = tmp_path / "a #1? 100%41 \udcff"
+    path = folder / "history.sqlite3"
+    store = Store.open(path)
+    with store.transaction() as connection:
+        record.run(connection, "r", 1, 1.0, 1.0)
+        record.conversation(connection, "c", "r", 1.0, "{}")
+        record.prompt(connection, "c", "p", PROMPT, None, 1.0)
+    store.close()
+    assert PROMPT in (said(path) or ())
+
+
+@pytest.mark.parametrize("how", ["damaged", "folder", "pipe"])
+def test_without_what_was_said_no_log_goes_along(planted: Path, tmp_path: Path, how: str) -> None:
+    path = history_file()
+    app_file().write_text(f"an engine said {PROMPT}\n")
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink()
+    {"damaged": lambda: path.write_bytes(b"x" * 5000), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}[how]()
+    target = tmp_path / "report.md"
+    run("doctor", "--report", str(target))
+    text = target.read_text()
+    assert "rash" not in text and text.count("the history can't be read") == 2

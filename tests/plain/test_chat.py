@@ -118,6 +118,9 @@ async def test_what_was_said_is_kept_and_can_be_gone_on_with(tmp_path: Path) -> 
     second = sit(tmp_path, history=history)
     second.type("/resume\n")
     await second.until("1. remember me")
+    for number in ("0", "9" * 5000, "²"):
+        second.type(f"/resume {number}\n")
+        await second.until(f"There is no {number} in the list")
     second.type("/resume 1\n")
     await second.until("Going on with: remember me (1 prompt)")
     second.type("and?\n")

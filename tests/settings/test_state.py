@@ -33,7 +33,8 @@ def test_what_ran_comes_back(home: Path) -> None:
 @pytest.mark.parametrize(
     "content",
     [b"", b"[", b"\xff", b"engine = 3", b"engine = 'x'\nmodel = 'y'\nsettings = 3\nstages = 4",
-     b"engine = 'x'\nmodel = 'y'\n[settings]\n[stages]\nload = 'long'"],
+     b"engine = 'x'\nmodel = 'y'\n[settings]\n[stages]\nload = 'long'",
+     b"engine = 'x'\nmodel = 'y'\n[settings]\n[stages]\nload = 1" + b"0" * 400],
 )  # fmt: skip
 def test_a_broken_note_is_no_note(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "state.toml"

@@ -157,8 +157,9 @@ def test_texts_of_chats_that_still_run_are_left_alone(home: Path) -> None:
     folder = written("mine").parent
     (folder / f"prompt-{os.getppid()}.md").write_text("of one that runs")
     (folder / "prompt-999999999.md").write_text("of one that is gone")
-    (folder / "prompt-x.md").write_text("whatever")
+    for odd in ("x", "²", "-1", "9" * 40):
+        (folder / f"prompt-{odd}.md").write_text("whatever")
     (folder / f"prompt-{os.getpid()}.md").write_text("of an earlier process with this number")
     assert sorted(left_behind()) == ["of an earlier process with this number", "of one that is gone"]
     assert left_behind() == []
-    assert len(list(folder.iterdir())) == 2
+    assert len(list(folder.iterdir())) == 5

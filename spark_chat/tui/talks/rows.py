@@ -7,6 +7,7 @@ from datetime import datetime
 from textual.content import Content
 
 from spark_chat.history.message import Hit, Listed
+from spark_chat.moment import local
 from spark_chat.tui.plain import one_line
 
 HERE, HELD, PINNED = "open", "in use", "pinned"
@@ -16,7 +17,9 @@ WHEN = 12
 
 def when(updated: float, now: datetime) -> str:
     """A moment in few cells, as one says it at `now`: `today 14:03`, `30 Nov 14:03`, `30 Nov 2025`. Unix seconds."""
-    moment = datetime.fromtimestamp(updated)
+    moment = local(updated)
+    if moment is None:
+        return "-"
     if moment.date() == now.date():
         return f"today {moment:%H:%M}"
     return f"{moment:%d %b %H:%M}" if moment.year == now.year else f"{moment:%d %b %Y}"
