@@ -80,18 +80,23 @@ class Gate:
         from spark_chat.locations import NoHome
         from spark_chat.memory.meminfo import Memory, read
         from spark_chat.prepare.book import Book
+        from spark_chat.prepare.plan import took
         from spark_chat.prepare.prepare import Busy, left, prepare
         from spark_chat.prepare.rehearsal import PrepareProblem
 
+        how_long = ""
+
         def told(fraction: float | None, text: str) -> None:
-            say(fraction, f"Kernels first, with no model loaded: {text}")
+            say(fraction, f"Kernels first, once a version ({how_long}), with no model loaded: {text}")
 
         while True:
             available = (read() or Memory()).available
             try:
                 book = Book.here()
-                if not await asyncio.to_thread(left, recipe, machine, book, available):
+                todo = await asyncio.to_thread(left, recipe, machine, book, available)
+                if not todo:
                     return False
+                how_long = took(todo)
                 await prepare(recipe, machine, book, available, told, self._client_factory)
                 return True
             except Busy as busy:

@@ -108,7 +108,7 @@ class EngineClient:
         load = told(recipe.load(), recipe.environment, self._module, recipe.linger_s, self._alone)
         self._child = None
         try:
-            self._visit = await visit.take_over(load, recipe.fresh or self._alone)
+            self._visit = None if load.aside else await visit.take_over(load, recipe.fresh or self._alone)
         except visit.Refused as refused:
             self._failed = True
             self._ended.set()

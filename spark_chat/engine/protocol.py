@@ -47,6 +47,7 @@ class Load(Command, frozen=True, kw_only=True):
     The rest says who asks and tells two engines apart: `environment` that bears on it, `identity` of the model's
     files, `app` (version), `installed` (where). `linger_s`: seconds that the engine stays once nobody is connected.
     `alone`: it is measured, so that nobody else may share it.
+    `aside`: it is small and takes no place: another engine may run beside it, and nobody else finds it.
     """
 
     protocol: int = PROTOCOL
@@ -63,6 +64,7 @@ class Load(Command, frozen=True, kw_only=True):
     program: str = "spark-chat"
     linger_s: float = 0
     alone: bool = False
+    aside: bool = False
 
 
 class Attach(Command, frozen=True, kw_only=True):

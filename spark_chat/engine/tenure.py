@@ -32,7 +32,10 @@ class Tenure:
 
     def begin(self, load: Load, report: Report) -> bool:
         """Take the place; whether there is a door now. Raises EngineFailure with code "held" where another engine has
-        it; "look" in its facts says that it can be asked. Where no file can be made the engine goes without."""
+        it; "look" in its facts says that it can be asked. Where no file can be made the engine goes without, and one
+        that stands aside does."""
+        if load.aside:
+            return False
         try:
             folder = locks.folder()
             lock = EngineLock(folder)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from spark_chat.machine import Machine
+from spark_chat.meters.units import seconds
 from spark_chat.recipe.recipe import Recipe
 
 GIB = 1024**3
@@ -79,6 +80,12 @@ def estimate(left: tuple[Task, ...]) -> float | None:
     """Seconds for all of them together; None where one was never done here."""
     known = [task.seconds for task in left]
     return None if any(seconds is None for seconds in known) else sum(seconds or 0.0 for seconds in known)
+
+
+def took(left: Sequence[Task]) -> str:
+    """How long all of them take, for a person: "4 min 10 s last time", "some minutes the first time"."""
+    known = estimate(tuple(left)) if left else None
+    return "some minutes the first time" if known is None else f"{seconds(known)} last time"
 
 
 def _key(kind: Kind, chip: str, decides: Mapping[str, Any]) -> str:

@@ -22,9 +22,10 @@ class Recipe:
 
     `requested`: optimization name -> asked for in the settings. `unavailable`: name -> why it can't run here,
     known before anything loads. `environment`: set for the worker's process. `linger_s`: seconds that the engine
-    outlives its last client. `fresh`: only an engine of its own will do, none that runs already. `notes`: sentences on
-    choices made ("engine.kind = auto chose llama.cpp: no NVIDIA GPU was found"). `memory_floor`: bytes that must be
-    available before a start, None where the estimate decides, 0 for none.
+    outlives its last client. `fresh`: only an engine of its own will do, none that runs already. `aside`: it has no
+    weights, and may run beside another engine. `notes`: sentences on choices made ("engine.kind = auto chose llama.cpp:
+    no NVIDIA GPU was found"). `memory_floor`: bytes that must be available before a start, None where the estimate
+    decides, 0 for none.
     """
 
     engine: str
@@ -37,6 +38,7 @@ class Recipe:
     environment: dict[str, str] = field(default_factory=dict)
     linger_s: int = 0
     fresh: bool = False
+    aside: bool = False
     strict: bool = False
     notes: tuple[str, ...] = ()
     memory_floor: int | None = None
@@ -46,5 +48,5 @@ class Recipe:
         wanted = {name: on and name not in self.unavailable for name, on in self.requested.items()}
         return Load(
             engine=self.engine, model=self.model.path, context=self.context, optimizations=wanted,
-            options=self.options, args=self.args,
+            options=self.options, args=self.args, aside=self.aside,
         )  # fmt: skip

@@ -42,6 +42,7 @@ ACTIONS: dict[str, str] = {
     "panel": "f12",
     "log": "f9",
     "theme": "",
+    "setup": "",
     "tour": "",
     "scroll_page_up": "pageup",
     "scroll_page_down": "pagedown",

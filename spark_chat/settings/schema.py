@@ -150,7 +150,9 @@ class UiSection:
         "auto", "choice", "The panel with all meters at the side. auto opens it from 140 columns on.",
         choices=("auto", "on", "off"),
     )  # fmt: skip
-    tour: bool = _row(True, "bool", "Show the four steps of the tour at the first start; /tour shows them at any time.")
+    tour: bool = _row(
+        True, "bool", "Show at the first start what fits this machine, and a tour; /setup and /tour bring them back."
+    )
     follow: bool = _row(True, "bool", "Follow the end of the answer as it grows.")
     mouse: bool = _row(True, "bool", "Use the mouse. false leaves it to the terminal's own selection.", restart=True)
     accessible: bool = _row(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat import locations, ordinary
-from spark_chat.settings import toured
+from spark_chat.settings import noted
 from spark_chat.settings.atomic import write_whole
 from spark_chat.settings.file import LARGEST
 from spark_chat.settings.flat import flat, settings_of
@@ -67,9 +67,8 @@ def save_state(state: State, path: Path | None = None) -> None:
     try:
         path = path or locations.state_file()
         locations.made(path.parent)
-        if toured.shown(path):
-            content = {toured.KEY: True, **content}
-        text = _HEAD + tomli_w.dumps(content)
-        write_whole(path, text.encode("utf-8", "replace"))
+        with noted.LOCK:
+            text = _HEAD + tomli_w.dumps({**noted.all_of(path), **content})
+            write_whole(path, text.encode("utf-8", "replace"))
     except (OSError, TypeError, ValueError, locations.NoHome) as error:
         raise CannotSave(f"The last configuration could not be noted: {error}") from error

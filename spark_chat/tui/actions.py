@@ -234,6 +234,12 @@ class Actions:
     def action_panel(self) -> None:
         self._app.side.toggle()
 
+    def action_setup(self) -> None:
+        self._app.run_worker(self._app.setting_up.again(), name="setup", group="setup")
+
+    def _accept_setup(self) -> None:
+        self._app.run_worker(self._app.setting_up.accept(), name="setup", group="setup")
+
     def action_tour(self) -> None:
         self._app.opening.tour(1)
 

@@ -24,6 +24,7 @@ from spark_chat.tui.copying import CopyingApp
 from spark_chat.tui.messages import RestartWanted, SettingChanged
 from spark_chat.tui.opening import Opening
 from spark_chat.tui.screens.chat import ChatScreen
+from spark_chat.tui.setting_up import SettingUp
 from spark_chat.tui.side import Side
 from spark_chat.tui.talks.desk import Desk
 from spark_chat.tui.terminal import end_on_signals
@@ -104,6 +105,7 @@ class SparkApp(CopyingApp[int]):
         self.writing = Writing(self)
         self.weighing = Weighing(self)
         self.side = Side(self)
+        self.setting_up = SettingUp(self)
         self.room: EngineRoom | None = None
         self.set_keymap(keymap.use(resolved.settings))
         self.journal: Journal | None = None

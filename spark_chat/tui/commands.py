@@ -83,6 +83,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("panel", "All meters and the chart at the side, or not.", "panel", ("f12",)),
     Command("log", "The engine's log, or the app's, with a filter.", "log", ("f9",), ("logs",), argument="[words]"),
     Command("theme", "Switch to a theme; without a name, pick one.", "theme", argument="[name]"),
+    Command("setup", "What fits this machine; fetch that model and build its kernels, beside the chat.", "setup"),
     Command("tour", "Four short steps through the chat.", "tour"),
     Command("quit", "Leave. What was written and received is kept.", "quit", ("ctrl+q",), ("exit", "bye", "q")),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spark_chat.chat.session import Overflow
@@ -18,9 +19,21 @@ GO_ON, RESTART, DISMISS, SETTINGS, LOG = "go", "restart", "esc", "settings", "lo
 """Actions, shown as the person's keys for them; and a key that stays."""
 LOG_LINES = 8
 ORDER = (
-    "said", "editing", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume", "tour",
+    "said", "editing", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume",
+    "setup", "tour",
 )  # fmt: skip
 """Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""
+
+
+def one_go_on(found: Sequence[Notice]) -> tuple[Notice, ...]:
+    """The go-on key is the topmost offer's alone: no other one shows it."""
+    shown: list[Notice] = []
+    for notice in found:
+        if notice.accept and any(above.accept for above in shown):
+            keys = tuple(key for key in notice.keys if key[0] != GO_ON)
+            notice = replace(notice, keys=keys, accept="")
+        shown.append(notice)
+    return tuple(shown)
 
 
 def _s(number: int, noun: str) -> str:

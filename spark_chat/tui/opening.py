@@ -52,10 +52,11 @@ class Opening:
         view.changed(app.session.snapshot)
         await app.writing.restore()
         await self.read_themes()
-        await self._show_tour()
+        if not await app.setting_up.at_start():
+            await self.show_tour()
         app.set_interval(LOOK_EVERY_S, app.look_at_settings)
 
-    async def _show_tour(self) -> None:
+    async def show_tour(self) -> None:
         """At the first start on this machine."""
         from spark_chat.settings import toured
 
@@ -188,6 +189,7 @@ class Opening:
     def begun(self) -> None:
         """A prompt was sent: the draft that was found is spent, and the offer is no longer pressed on anyone."""
         self._app.chat.view.take_down("resume")
+        self._app.setting_up.begun()
         offer, journal = self._offer, self._app.journal
         if offer is not None and journal is not None and offer.draft:
             journal.draft(offer.conversation, "")
@@ -228,6 +230,7 @@ class Opening:
         app.desk.keep_place()
         if app.desk.shelf is not None:
             app.desk.shelf.purge()
+        await app.setting_up.close()
         if app.room is not None:
             await app.room.driver.close()
         if app.journal is not None:

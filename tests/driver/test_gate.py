@@ -64,10 +64,22 @@ async def test_kernels_are_built_before_the_weights_are_read_and_once(home: Path
     gate = Gate(engine.client, FakeLastRun(), plenty())
     await gate.open(recipe, H200, told)
     assert [one.args["load_format"] for one in engine.recipes] == ["dummy"] and not engine.alive
-    assert told.stages == ["kernels"] and told[0][1].startswith("Kernels first, with no model loaded: ")
+    assert told.stages == ["kernels"]
+    assert told[0][1].startswith("Kernels first, once a version (some minutes the first time), with no model loaded: ")
     assert gate.cold
     await gate.open(recipe, H200, told)
     assert len(engine.recipes) == 1 and gate.stages == () and not gate.cold
+
+
+async def test_what_building_took_before_is_the_estimate(home: Path, recipe: Recipe) -> None:
+    engine, told = FakeEngine(), Told()
+    gate, book = Gate(engine.client, FakeLastRun(), plenty()), Book.here()
+    await gate.open(recipe, H200, Told())
+    (key,) = book.done()
+    Book(book.folder.with_name("an-older-version")).note(key, 250)
+    book.forget()
+    await gate.open(recipe, H200, told)
+    assert "once a version (4 min 10 s last time)" in told[0][1]
 
 
 async def test_nothing_is_built_without_a_gpu_or_for_llama_cpp(home: Path, recipe: Recipe) -> None:

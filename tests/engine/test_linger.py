@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,19 @@ async def test_other_settings_are_refused_while_it_is_used() -> None:
         assert "engine.context: 0 runs, 64 is wanted" in held.why and "engine.args.threads" in held.why
         assert "spark-chat stop" in held.remedy and other.client.pid is None
         assert isinstance((await chat.answer(ask("a", "x")))[1], Done)
+
+
+async def test_one_that_stands_aside_runs_beside_another_and_nobody_finds_it() -> None:
+    async with Probe(FAKE) as chat, Probe(FAKE) as beside:
+        assert isinstance(await chat.start(fake(linger_s=0)), Ready)
+        ready = await beside.start(replace(fake(), aside=True))
+        assert isinstance(ready, Ready) and ready.past is None and beside.client.pid != chat.client.pid
+        holder = lock.holder()
+        assert holder is not None and holder.pid == chat.client.pid
+        pid = beside.client.pid
+        assert await beside.client.leave() is None, "without a door there is nothing to come back to"
+        assert not running(pid) and running(chat.client.pid)
+        await chat.answer(ask("a", "x", max_tokens=3))
 
 
 async def test_one_of_its_own_is_refused_while_others_use_it() -> None:

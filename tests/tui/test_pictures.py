@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from spark_chat.driver.fitting import fit
+from spark_chat.driver.setup import Standing, Step
 from spark_chat.driver.snapshot import Phase
 from spark_chat.optimizations.optimization import State
 from spark_chat.settings.resolve import resolve
 from spark_chat.tui.app import SparkApp
+from spark_chat.tui.setup_notice import notice
 from spark_chat.tui.transcript import Transcript
+from tests.setup.made_up import spark
 from tests.tui.fake_driver import FakeDriver, badges
 from tests.tui.sitting import Clock, Sitting
 
@@ -131,6 +135,14 @@ def test_a_first_run(snap_compare: Any) -> None:
         chat.engine.progress("Fetching SmolLM2-135M-Instruct, 23.2 of 92.9 MB", 0.25, Phase.FETCHING)
 
     assert picture(snap_compare, script, (100, 24), ready=False)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 20)])
+def test_a_first_run_on_a_spark(snap_compare: Any, size: tuple[int, int]) -> None:
+    async def script(chat: Sitting) -> None:
+        chat.app.chat.view.put(notice(Standing(fit(spark()), Step.OFFERED)))
+
+    assert picture(snap_compare, script, size)
 
 
 def test_a_failure(snap_compare: Any) -> None:

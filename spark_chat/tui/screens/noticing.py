@@ -40,9 +40,12 @@ class Noticing:
         self.put(notices.said(sentence))
         self._saying = self._screen.set_timer(seconds, lambda: self.take_down("said"))
 
-    def take_down(self, name: str) -> None:
-        if self._own.pop(name, None):
-            self.show_notices()
+    def take_down(self, name: str) -> bool:
+        """Whether it stood there."""
+        if self._own.pop(name, None) is None:
+            return False
+        self.show_notices()
+        return True
 
     def dismiss(self) -> bool:
         """Take down the topmost notice that may be. False where there is none."""
@@ -52,6 +55,8 @@ class Noticing:
                 self._dismissed.add(notice.name)
                 if notice.name == "overflow":
                     self._screen.spark.session.let_be()
+                elif notice.name == "setup":
+                    self._screen.spark.setting_up.dismissed()
                 self.show_notices()
                 return True
         return False
@@ -80,4 +85,4 @@ class Noticing:
             self._dismissed.discard("overflow")
         found += self._own.values()
         found.sort(key=lambda notice: notices.ORDER.index(notice.name))
-        self._screen.query_one(NoticePanel).show(tuple(found))
+        self._screen.query_one(NoticePanel).show(notices.one_go_on(found))

@@ -33,6 +33,8 @@ class Notice:
     accept: str = ""
     tone: Tone = "plain"
     dismissable: bool = True
+    half: bool = False
+    """It may take half of a screen that is otherwise empty, in place of a third."""
 
 
 def bar(fraction: float, width: int) -> str:
@@ -99,7 +101,8 @@ class NoticePanel(Widget, can_focus=False):
 
     def render(self) -> Content:
         height = self.app.size.height
-        room = max(2, height // 3) if height >= 12 else max(1, height - 4)
+        part = 2 if any(notice.half for notice in self.notices) else 3
+        room = max(2, height // part) if height >= 12 else max(1, height - 4)
         width = self.app.size.width - self.gutter.width
         shown: list[Content] = []
         for notice in self.notices:
