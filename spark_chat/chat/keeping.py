@@ -58,9 +58,11 @@ class Keeping:
 
     def shown(self, chosen: Exchange) -> None:
         """The person stepped to another version, `chosen`."""
-        last = next((item for item in reversed(self._conversation.exchanges) if item.began or item.edits), None)
+        talk = self._conversation
+        placed = (item for item in reversed(talk.exchanges) if item.began or item.edits or len(talk.prompts(item)) > 1)
+        last = next(placed, None)  # a prompt that nothing answered and that has no other version is wherever the end is
         if last is not None:
-            self._shelf.show(self._conversation.id, _message(last), _message(chosen))
+            self._shelf.show(talk.id, _message(last), _message(chosen))
 
     def set_up(self, conversation: Conversation) -> None:
         """The conversation's own settings changed."""

@@ -41,11 +41,14 @@ def restored(kept: Kept) -> Conversation:
     shown = {message.id for message in kept.messages}
     edited = {message.edits for message in messages}
     late = []
+    before: Exchange | None = None
     for message, exchange in made:
         if exchange.began or exchange.edits or message.id in edited:
-            parent = of_message.get(message.parent or "")
+            # A version that nothing answered was kept before it was settled what it follows: what came before it.
+            parent = before if message.parent is None else of_message.get(message.parent)
             exchange.parent = parent.id if parent is not None and parent is not exchange else ""
             conversation.plant(exchange)
+            before = exchange if exchange.began else before
         elif message.id in shown:
             late.append(exchange)  # what it follows is settled when its turn comes
     for message in sorted(messages, key=lambda message: message.shown or message.created):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -63,11 +64,18 @@ class View:
     def overflowed(self, overflow: object) -> None: ...
 
 
+def parts(item: Exchange) -> int:
+    """Parts of an answer that are over: one that waits to be continued has put its figures with the earlier ones
+    already, on the disk they are still its own."""
+    running = item.stage is Stage.ANSWERING
+    return len(item.earlier) + (item.numbers is not None and not running)
+
+
 def told(conversation: Conversation) -> list[tuple[object, ...]]:
     """What is on screen, in words."""
     return [
         (
-            item.prompt, str(item.answer), str(item.reasoning), len(item.earlier),
+            item.prompt, str(item.answer), str(item.reasoning), parts(item),
             conversation.prompts(item).index(item.prompt_id), len(conversation.prompts(item)),
             conversation.answers(item).index(item), len(conversation.answers(item)),
         )
@@ -287,3 +295,18 @@ def test_old_reasoning_is_not_sent_back_but_that_of_the_answer_that_goes_on_is()
     session.update(Answered(first.asked_as, AnswerNumbers(tokens=0, finish="stop")))
     session.send("two")
     assert engine.asked[-1][1] == ["one", "text", "two"]
+
+
+@pytest.mark.parametrize("prompts", [1, 2])
+def test_a_version_that_nothing_answered_is_back_where_it_stood(prompts: int) -> None:
+    sitting = Sitting()
+    for _ in range(prompts):
+        sitting.send()
+    sitting.edit(number=prompts - 1)
+    sitting.piece()
+    sitting.step(answers=False, by=-1, number=prompts - 1)
+    kept = sitting.journal.load(sitting.conversation.id).result(WAIT_S)
+    assert kept is not None
+    seen = [(item.prompt, str(item.answer)) for item in sitting.conversation]
+    assert len(seen) == prompts and [(item.prompt, str(item.answer)) for item in restored(kept)] == seen
+    sitting.teardown()
