@@ -28,7 +28,7 @@ class Keeping:
 
     def asked(self, exchange: Exchange) -> None:
         if exchange.owns_prompt:
-            after = self._before(self._conversation, exchange)
+            after = self._settled(self._conversation, exchange)
             self._journal.prompt(self._conversation.id, exchange.id, exchange.prompt, after, exchange.edits or None)
 
     def started(self, exchange: Exchange) -> None:
@@ -77,6 +77,13 @@ class Keeping:
         for old, new in copies:
             ids += [(old.prompt_id, new.prompt_id), (old.answer_id, new.answer_id)]
         self._shelf.fork(self._conversation.id, conversation.id, title, ids)
+
+    @staticmethod
+    def _settled(conversation: Conversation, exchange: Exchange) -> str | None:
+        """Id of the last answer before it; None where one that waits comes between."""
+        earlier = reversed(conversation.path_to(exchange)[:-1])
+        last = next((item for item in earlier if item.began or item.stage is Stage.QUEUED), None)
+        return None if last is not None and not last.began else Keeping._before(conversation, exchange)
 
     @staticmethod
     def _before(conversation: Conversation, exchange: Exchange) -> str:
