@@ -34,6 +34,8 @@ Admit = Callable[[], Awaitable[None]]
 
 STOP_S = 3.0
 """Seconds that a worker has to end by itself once it was asked to."""
+LOOKS = 8
+"""How often a start looks again for an engine that came first, and is gone or shut at the next look."""
 
 _TELLING = [
     re.compile(pattern)
@@ -192,7 +194,12 @@ class EngineClient:
     async def _follow(self, recipe: Recipe, log: Path | None, admit: Admit | None) -> None:
         """Hand on events until the engine is gone or left."""
         try:
+            looks = 0
             while await self._read() and not self._stopping:
+                looks += 1
+                if looks > LOOKS:
+                    raise EngineFailure("held", "An engine of yours runs, and lets nobody in.", "",
+                                        "`spark-chat stop --force` ends it.")  # fmt: skip
                 if not await self._open(recipe, log, admit):  # another one came first, or the one that loaded it left
                     return
         except Exception as error:

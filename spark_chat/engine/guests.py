@@ -33,7 +33,9 @@ from spark_chat.engine.protocol import (
 )
 
 MOST = 24
-"""Connections at a time. One more at the door takes the place of the oldest that was not let in."""
+"""Guests that use the engine at a time."""
+STRANGERS = 24
+"""Connections at the door at a time. One more takes the place of the oldest."""
 
 
 class Desk(Protocol):
@@ -82,13 +84,10 @@ class Guests:
     def welcome(self, stream: socket.socket, pid: int) -> None:
         """Take a connection in; the first is the one that spawned the worker."""
         with self._lock:
-            strangers = [guest for guest in self._all if guest.wanted is None]
-            if len(self._all) >= MOST and strangers:
+            strangers = [guest for guest in self._all if guest.wanted is None and guest.number > 0]
+            if len(strangers) >= STRANGERS:
                 self._all.remove(strangers[0])
                 strangers[0].close()
-            elif len(self._all) >= MOST:
-                stream.close()
-                return
             guest = Guest(stream, self._count, pid, self._take, self.leave)
             self._count += 1
             self._all.append(guest)
@@ -129,6 +128,9 @@ class Guests:
             differs = differences(self.loaded, wish.load)
             if wish.protocol != PROTOCOL or wish.fresh or self.loaded.alone or differs:
                 guest.send(refusals.refused(self._standing(), differs, wish, self.loaded.alone))
+                return
+            if len(self._inside()) >= MOST:
+                guest.send(refusals.full(self._standing()))
                 return
             self.let_in(guest, wish.load)
             self._desk.greet(guest)

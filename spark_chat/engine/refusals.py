@@ -38,6 +38,14 @@ def refused(standing: Standing, differs: Sequence[Difference], wish: Attach, mea
     return _failed(who_has_it(standing), why, facts)
 
 
+def full(standing: Standing) -> Failed:
+    """To one more than there is room for."""
+    engine = f"{standing.engine} with {base(standing.model)}"
+    what = f"{engine} runs (pid {standing.pid}), and {len(standing.people)} use it."
+    facts: dict[str, object] = {"refused": True, "lingers": False}
+    return _failed(what, "It answers no more than so many.", facts, "Close one of them, then start the engine here.")
+
+
 def in_use(standing: Standing) -> Failed:
     """To one that wants to end it."""
     return _failed(who_has_it(standing), "", {"refused": True, "lingers": False})
@@ -53,8 +61,8 @@ def unreadable(problem: ProtocolError, at_the_door: bool) -> Failed:
     )  # fmt: skip
 
 
-def _failed(what: str, why: str, facts: dict[str, object]) -> Failed:
-    return Failed(code="held", what=what, why=why, remedy=OUT, facts=facts, time=time.monotonic())
+def _failed(what: str, why: str, facts: dict[str, object], remedy: str = OUT) -> Failed:
+    return Failed(code="held", what=what, why=why, remedy=remedy, facts=facts, time=time.monotonic())
 
 
 def who_has_it(standing: Standing) -> str:

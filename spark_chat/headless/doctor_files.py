@@ -108,9 +108,17 @@ def _private(path: Path) -> str:
 
 def _existing(path: Path) -> Path:
     """`path`, or the nearest folder above it that is there."""
-    while not path.exists() and path != path.parent:
+    while not _is_there(path) and path != path.parent:
         path = path.parent
     return path
+
+
+def _is_there(path: Path) -> bool:
+    """Whether it is seen: below a folder that may not be entered nothing is."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _read_only(path: Path) -> bool:

@@ -79,11 +79,15 @@ def sentence_for(error: Exception, path: Path) -> HistoryProblem:
             "Make it writable, or start with --no-history."
         )
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return HistoryProblem(f"Another program keeps the history file {path} locked; it is tried again.")
+        return _locked(path)
     return HistoryProblem(
         f"The history file {path} cannot be used ({error}), so this chat is not kept. "
         "Check the folder and its permissions, or start with --no-history."
     )
+
+
+def _locked(path: Path) -> HistoryProblem:
+    return HistoryProblem(f"Another program keeps the history file {path} locked; it is tried again.")
 
 
 class Store:
@@ -150,12 +154,22 @@ def _private_folder(folder: Path) -> None:
 
 @contextmanager
 def _one_at_a_time(path: Path) -> Iterator[None]:
-    """Only one process opens, migrates or sets aside at a time; the lock goes with its holder, however it dies."""
+    """Only one process opens, migrates or sets aside at a time; the lock goes with its holder, however it dies. One
+    that was stopped and holds it is waited for as long as one that writes. Raises HistoryProblem."""
     import fcntl
 
-    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+    descriptor = os.open(path.with_name(path.name + ".lock"), flags, 0o600)
+    deadline = time.monotonic() + BUSY_MS / 1000
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise _locked(path) from None
+                time.sleep(0.02)
         yield
     finally:
         os.close(descriptor)

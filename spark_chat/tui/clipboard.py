@@ -151,6 +151,6 @@ async def _run(command: Sequence[str], data: bytes) -> bytes | None:
 
 def _write_file(file: Path, data: bytes) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK, 0o600)
     with os.fdopen(descriptor, "wb") as stream:
         stream.write(data)

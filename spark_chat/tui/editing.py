@@ -102,11 +102,17 @@ async def edit(app: SparkApp, text: str) -> Edited:
     try:
         trouble = await _run(app, [*command, str(path)])
         back = await asyncio.to_thread(taken_back, path, text)
-    finally:
+    except BaseException:
         with contextlib.suppress(OSError):
             path.unlink()
+        raise
     if back is None:
-        trouble = f"{trouble} What the editor left could not be read; the text is as it was.".strip()
+        there = await asyncio.to_thread(os.path.lexists, path)
+        kept = f" It stays in {path}." if there else ""
+        trouble = f"{trouble} What the editor left could not be read; the text is as it was.{kept}".strip()
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
     return Edited(back, trouble)
 
 

@@ -14,12 +14,13 @@ import psutil
 import pytest
 
 from spark_chat import locations
-from spark_chat.engine import lock, visit
+from spark_chat.engine import guests, lock, visit
 from spark_chat.engine.codec import encode
 from spark_chat.engine.configuration import told
 from spark_chat.engine.door import Door, knock
+from spark_chat.engine.lock import EngineLock
 from spark_chat.engine.outbox import Outbox
-from spark_chat.engine.protocol import Attach, Done, Ready
+from spark_chat.engine.protocol import Attach, Done, Failed, Ready
 from tests.engine.probe import Probe, ask
 from tests.engine.test_linger import FAKE, fake
 
@@ -213,3 +214,46 @@ def test_an_outbox_whose_reader_is_gone() -> None:
     outbox.put(b"x")
     outbox.put(b"x")
     assert outbox.closed
+
+
+async def test_one_window_more_than_there_is_room_for_is_told_so_and_the_engine_can_be_ended(
+    chat: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = [came_in() for _ in range(guests.MOST - 1)]
+    try:
+        for stream in inside:
+            stream.sendall(encode(Attach(load=told(fake(linger_s=0).load(), {}, FAKE, 0))))
+            assert b'"kind":"ready"' in answered(stream)
+        async with Probe(FAKE) as late:
+            refused = await late.start(fake(linger_s=0))
+            assert isinstance(refused, Failed) and refused.code == "held"
+            assert f"{guests.MOST} use it" in refused.what and "Close one" in refused.remedy
+        standing = await visit.standing()
+        assert standing is not None and len(standing.people) == guests.MOST
+        inside.pop().close()
+        await still_fine(chat, "full")
+        async with Probe(FAKE) as late:
+            assert isinstance(await late.start(fake(linger_s=0)), Ready)
+        refusal = await visit.stop(force=False)
+        assert refusal is not None and "is used by" in refusal.what
+    finally:
+        for stream in inside:
+            stream.close()
+
+
+async def test_an_engine_that_shuts_its_door_on_everybody_ends_a_start_in_a_sentence(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spark_chat.engine.client.LOOKS", 2)
+    holder = EngineLock(lock.folder())
+    assert holder.take()
+    door = Door(lock.folder(), lambda stream, pid: stream.close())
+    door.open()
+    try:
+        async with Probe(FAKE) as probe:
+            failed = await probe.start(fake(linger_s=0))
+            assert isinstance(failed, Failed) and failed.code == "held"
+            assert "lets nobody in" in failed.what and "stop --force" in failed.remedy
+    finally:
+        door.close()
+        holder.close()

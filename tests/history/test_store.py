@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 import stat
@@ -316,3 +317,18 @@ def test_a_pipe_in_the_file_s_place_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(HistoryProblem, match="no regular file"):
         Store.open(path)
     assert path.is_fifo()
+
+
+def test_a_process_that_was_stopped_while_it_opened_the_file_holds_nobody_up_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "BUSY_MS", 50)
+    path = tmp_path / "history.sqlite3"
+    Store.open(path).close()
+    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with pytest.raises(HistoryProblem, match="locked; it is tried again") as problem:
+        Store.open(path)
+    assert not problem.value.lasting
+    os.close(descriptor)
+    Store.open(path).close()

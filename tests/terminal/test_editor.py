@@ -17,6 +17,7 @@ SCRIPTS = {
     "appends": 'printf "EDITOR IS UP\\n"; read answer; printf " and $answer\\n" >> "$1"',
     "fails": 'printf "saved first" > "$1"; exit 3',
     "deletes": 'rm "$1"',
+    "fills": 'truncate -s 70000000 "$1"',
     "killed": 'printf "before the end" > "$1"; kill -9 $$',
 }
 
@@ -72,6 +73,7 @@ def _wal(log: Path) -> bytes:
     [
         ("fails", "saved first", "exit code 3"),
         ("deletes", "my words", "the text is as it was"),
+        ("fills", "my words", "It stays in"),
         ("killed", "before the end", "by signal 9"),
     ],
 )
@@ -82,6 +84,7 @@ def test_however_the_editor_ends_no_text_is_lost(home: Path, tmp_path: Path, how
         app.send("\x1bOS")
         app.wait_for(lambda: says in " ".join(app.text.split()))
         app.wait_for(f"> {text}")
+        assert bool(list((home / "state" / "spark-chat" / "drafts").iterdir())) == (how == "fills")
 
 
 def test_an_editor_that_is_not_there_is_a_sentence(home: Path, tmp_path: Path) -> None:
