@@ -25,9 +25,13 @@ SETTINGS_FILE = "/home/you/.config/spark-chat/settings.toml"
 PATIENCE_S = 90.0
 PROMPTS = (
     "Write a Python function that returns the square of a number.",
-    "List the days of the week as a Markdown table with their number.",
+    "Explain the function in three bullet points.",
+    "Now write the same function with a docstring.",
 )
-"""The second has an answer that repeats itself, so that there is something to draft from."""
+"""The last has an answer that repeats what was said, so that there is something to draft from."""
+ENOUGH = 110
+"""Characters of the last answer after which the picture is taken."""
+REPEATING = "List the days of the week as a Markdown table with their number."
 WORDS = (
     "Here ", "is ", "one:\n\n", "```python\n", "def ", "square", "(number: int) -> int:\n", "    return ", "number ",
     "* number\n", "```\n\n", "It multiplies ", "the number ", "by itself.\n",
@@ -45,12 +49,13 @@ async def _until(chat: Any, true: Callable[[], object], what: str) -> None:
 
 
 async def talk(chat: Any) -> None:
-    """An answer, and a second one under way."""
-    await _ask(chat, PROMPTS[0])
-    await _until(chat, lambda: not chat.app.session.busy, "the answer")
-    await _ask(chat, PROMPTS[1])
+    """Answers, and a last one under way."""
     session = chat.app.session
-    await _until(chat, lambda: len(str(session.conversation.exchanges[-1].answer)) > 260 or not session.busy, "more")
+    for prompt in PROMPTS[:-1]:
+        await _ask(chat, prompt)
+        await _until(chat, lambda: not session.busy, "the answer")
+    await _ask(chat, PROMPTS[-1])
+    await _until(chat, lambda: len(str(session.conversation.exchanges[-1].answer)) > ENOUGH or not session.busy, "more")
 
 
 async def _ask(chat: Any, prompt: str) -> None:
@@ -61,7 +66,7 @@ async def _ask(chat: Any, prompt: str) -> None:
 
 async def badges(chat: Any) -> None:
     """What is known of a badge."""
-    await _ask(chat, PROMPTS[1])
+    await _ask(chat, REPEATING)
     await _until(chat, lambda: not chat.app.session.busy, "the answer")
     chat.app.chat.query_one("#badge-mtp").focus()
     await chat.pilot.press("enter")
@@ -78,14 +83,25 @@ async def lab(chat: Any) -> None:
     """A prompt that is run five times."""
     await chat.pilot.press("f6")
     await chat.pilot.pause()
-    chat.app.screen.query_one("#check-prompt").text = PROMPTS[1]
+    chat.app.screen.query_one("#check-prompt").text = REPEATING
     await chat.pilot.press(*["f7"] * 5, "f5")
     await _until(chat, lambda: "Kept as" in chat.screen_text(), "the runs")
 
 
+async def setup(chat: Any) -> None:
+    """What a first run says on a machine that is made up."""
+    from spark_chat.driver.fitting import fit
+    from spark_chat.driver.setup import Standing, Step
+    from spark_chat.tui.setup_notice import notice
+    from tests.setup.made_up import spark
+
+    chat.app.chat.view.put(notice(Standing(fit(spark()), Step.OFFERED)))
+    await chat.pilot.pause()
+
+
 SHOTS: dict[str, tuple[Callable[[Any], Awaitable[None]], tuple[int, int]]] = {
     "chat": (talk, SIZE), "badges": (badges, SIZE), "settings": (settings, SIZE), "lab": (lab, (100, 36)),
-    "narrow": (talk, (40, 20)),
+    "narrow": (talk, (40, 20)), "setup": (setup, (90, 24)),
 }  # fmt: skip
 
 
@@ -104,7 +120,7 @@ async def shoot(name: str, model: str) -> str:
         engine = FakeEngine(Script(words=WORDS, rate=60, drafts=1, context=8192))
         return Driver(listener, MACHINE, engine.client, FakeModels(), FakeLastRun())
 
-    sets = ["sampling.temperature=0", "sampling.max_tokens=220", *([f"engine.model={model}"] if model else [])]
+    sets = ["ui.tour=false", "sampling.temperature=0", "sampling.max_tokens=220", *([f"engine.model={model}"] if model else [])]
     app = SparkApp(resolve(sets, environ={"SPARK_CHAT_CONFIG": SETTINGS_FILE}), engine=drive)
     script, size = SHOTS[name]
     async with app.run_test(size=size) as pilot:
@@ -125,7 +141,7 @@ def small(svg: str, name: str) -> str:
     svg = re.sub(r"\s*<!--.*?-->", "", svg, flags=re.S).replace("Fira Code", "monospace")
     svg = re.sub(r"terminal-\d+", f"spark-{name}", svg)
     svg = re.sub(r'x="([\d.]+)"([^>]*?) textLength="([\d.]+)"([^>]*)>((?:&#160;)+)', _moved, svg)
-    return re.sub(r"(\d+\.\d)\d{2,}", r"\1", svg)
+    return re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d{2,}", r"\1", tag[0]), svg)
 
 
 def _moved(found: re.Match[str]) -> str:

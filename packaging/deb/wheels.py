@@ -13,8 +13,6 @@ GLIBC = ("2_34", "2_31", "2_28", "2_27", "2_17")
 """manylinux tags that Ubuntu 24.04 and Debian 12 can run, newest first."""
 EXTRAS = "pull"
 """Fetching models works without a further step."""
-ALSO = ("pip>=25",)
-"""The app fetches its small model with it."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,6 @@ def collect(root: Path, target: Target, folder: Path) -> Path:
         str(kept),
         *target.pip,
         f"spark-chat[{EXTRAS}] @ file://{app}",
-        *ALSO,
     )
     return kept
 

@@ -96,7 +96,7 @@ def _work(facts: Facts, model: Suited) -> list[str]:
         found.append(f"Only {facts.disk / GB:.1f} GB of disk are free: free some, or set HF_HOME to a larger disk.")
     found.append(f"To build: its kernels, {_took(facts)}, once a version.")
     found.append(_machine(facts, model))
-    found.append(f"{facts.small} answers meanwhile. Each step can be stopped, and goes on there; /setup shows this.")
+    found.append(f"{facts.small} answers meanwhile. Each step can be stopped and taken up again; /setup shows this.")
     return found
 
 

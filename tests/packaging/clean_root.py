@@ -115,7 +115,8 @@ def visit(system: System, deb: Path, model: Path) -> None:
     doctor = system.run("spark-chat", "doctor", "--json", person=True, check=False)
     levels = {finding["name"]: finding["level"] for finding in json.loads(doctor.stdout)["findings"]}
     assert levels["llama.cpp"] == levels["Python"] == "fine", doctor.stdout
-    assert "models" in completed(system, "mod"), "a shell completes commands"
+    for name in ("models", "history", "logs", "stop", "help"):
+        assert name in completed(system, name[:3]), "a shell completes commands"
     assert system.run("spark-chat", "pull", "--from", "/tmp/model.gguf", person=True).returncode == 0
     said("removing")
     system.run("dpkg", "--purge", "spark-chat")
