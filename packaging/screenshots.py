@@ -120,7 +120,8 @@ async def shoot(name: str, model: str) -> str:
         engine = FakeEngine(Script(words=WORDS, rate=60, drafts=1, context=8192))
         return Driver(listener, MACHINE, engine.client, FakeModels(), FakeLastRun())
 
-    sets = ["ui.tour=false", "sampling.temperature=0", "sampling.max_tokens=220", *([f"engine.model={model}"] if model else [])]
+    sets = ["ui.tour=false", "sampling.temperature=0", "sampling.max_tokens=220"]
+    sets += [f"engine.model={model}"] if model else []
     app = SparkApp(resolve(sets, environ={"SPARK_CHAT_CONFIG": SETTINGS_FILE}), engine=drive)
     script, size = SHOTS[name]
     async with app.run_test(size=size) as pilot:
