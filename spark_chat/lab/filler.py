@@ -24,8 +24,9 @@ TRIES = 6
 
 
 def prefix(random: Random) -> str:
-    """Unlike any other with all likelihood (64^8 there are), and always the same number of tokens."""
-    return "Pay no heed to these words: " + " ".join(random.choices(WORDS, k=PREFIX_WORDS)) + ".\n\n"
+    """Unlike any other with all likelihood (66^8 there are), and always the same number of tokens. What differs comes
+    as early as it can: only the chat template's own beginning is left for a cache."""
+    return " ".join(["Skip", *random.choices(WORDS, k=PREFIX_WORDS)]) + ".\n\n"
 
 
 def text(words: int, random: Random) -> str:

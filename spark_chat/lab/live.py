@@ -7,39 +7,39 @@ from statistics import median
 from typing import Any
 
 from spark_chat.lab.plan import Plan
-from spark_chat.lab.report import table
+from spark_chat.lab.report import fitting
 from spark_chat.lab.results import Answer, AnyFound
 from spark_chat.lab.summary import Share, histogram, shares
 from spark_chat.meters import units
 from spark_chat.meters.numbers import AnswerNumbers
 
-RUN_COLUMNS = ("run", "tokens", "cached", "TTFT", "prefill", "TPOT", "tok/s", "accept", "")
+RUN_COLUMNS = ("run", "tokens", "cached", "TTFT", "prefill", "TPOT", "tok/s", "accept")
 BAR = 24
+WIDE = 1_000
 OVER: tuple[tuple[str, Callable[[list[float]], float]], ...] = (("min", min), ("median", median), ("max", max))
 
 
-def check_lines(answers: Sequence[Answer], now: AnswerNumbers | None = None) -> list[str]:
+def check_lines(answers: Sequence[Answer], now: AnswerNumbers | None = None, width: int = WIDE) -> list[str]:
     """A line a run, then the one under way (`now`), then minimum, median and maximum of the warm ones, then how many
     drafts the steps accepted."""
     rows = [_run(answer) for answer in answers]
     if now is not None:
-        rows.append(("now", *_cells(now, now.tokens), "cold" if now.cold else ""))
+        rows.append(("now, cold" if now.cold else "now", *_cells(now, now.tokens)))
     counted = [answer for answer in answers if answer.counts]
     if len(counted) > 1:
         rows += [_over(name, counted, of) for name, of in OVER]
-    lines = [line.rstrip() for line in table(RUN_COLUMNS, rows)]
+    lines = fitting(RUN_COLUMNS, rows, width)
     bars = histogram_lines(histogram(counted))
     return [*lines, *(["", *bars] if bars else [])]
 
 
 def _run(answer: Answer) -> tuple[str, ...]:
-    marks = [word for word, true in (("warm-up", answer.role == "warm-up"), ("cold", answer.cold)) if true]
+    marks = ["warm-up" if answer.role == "warm-up" else str(answer.round), *(["cold"] if answer.cold else [])]
     if answer.failure:
         marks.append("failed")
     elif answer.finish_reason == "abort":
         marks.append("stopped")
-    name = "-" if answer.role == "warm-up" else str(answer.round)
-    return (name, *_cells(answer, answer.completion_tokens), ", ".join(marks))
+    return (", ".join(marks), *_cells(answer, answer.completion_tokens))
 
 
 def _cells(answer: Answer | AnswerNumbers, tokens: int) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def _over(name: str, answers: Sequence[Answer], of: Callable[[list[float]], floa
     return (
         name, cell("completion_tokens", lambda value: f"{value:,.0f}"), "", cell("ttft_s", units.seconds),
         cell("prefill_tok_s", units.rate), cell("tpot_ms", units.milliseconds), cell("decode_tok_s", units.rate),
-        cell("accept_length", units.accept), "",
+        cell("accept_length", units.accept),
     )  # fmt: skip
 
 
@@ -74,11 +74,11 @@ def histogram_lines(steps: Sequence[int] | None) -> list[str]:
     return lines
 
 
-def compare_lines(plan: Plan, found: Sequence[AnyFound]) -> list[str]:
+def compare_lines(plan: Plan, found: Sequence[AnyFound], width: int = WIDE) -> list[str]:
     """A line a configuration: medians so far, and the ratio to the first, without intervals."""
     everything = shares(found, len(plan.configurations))
     rows = [_configuration(plan, place, everything) for place in range(len(everything))]
-    return [line.rstrip() for line in table(("configuration", "tok/s", "ratio", "accept", "TTFT", "answers"), rows)]
+    return fitting(("configuration", "tok/s", "ratio", "accept", "TTFT", "answers"), rows, width)
 
 
 def _configuration(plan: Plan, place: int, everything: Sequence[Share]) -> tuple[str, ...]:

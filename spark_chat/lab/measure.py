@@ -18,6 +18,8 @@ from spark_chat.settings.schema import Settings
 
 WARM_TOKENS = 32
 """Longest answer of a warm-up."""
+_IDS = itertools.count(1)
+"""No id comes twice on one engine: a stop that arrives late must not meet the next measurement's answer."""
 
 
 def _nothing(numbers: AnswerNumbers) -> None:
@@ -35,7 +37,6 @@ class Measure:
         on_piece: Callable[[AnswerNumbers], None] = _nothing,
     ) -> None:
         self._asking, self._plan, self._clock, self._on_piece = asking, plan, clock, on_piece
-        self._ids = itertools.count(1)
         self._words: dict[int, int] = {}
 
     async def warm_up(self, configuration: int, turns: int) -> list[Answer]:
@@ -67,7 +68,9 @@ class Measure:
                 return None
             return Answer(
                 configuration=configuration, item=item.name, round=round, role=role, at_s=at_s, finish_reason="failed",
-                failure=f"No prompt of exactly {item.tokens:,} tokens could be made for this model.",
+                failure=self._too_long(item, settings) or (
+                    f"No prompt of exactly {item.tokens:,} tokens could be made for this model."
+                ),
             )  # fmt: skip
         run = await self._asking.ask(self._id(), messages, asked, ignore_eos=plan.fixed_length, on_piece=self._on_piece)
         if run is None:
@@ -80,7 +83,20 @@ class Measure:
             given=given, right=right,
         )  # fmt: skip
 
+    def _too_long(self, item: Item, settings: Settings) -> str | None:
+        """Why a prompt made to measure and its answer can't fit, in sentences."""
+        ready = self._asking.driver.snapshot.ready
+        needed = (item.tokens or 0) + settings.sampling.max_tokens
+        if item.tokens is None or ready is None or needed <= ready.context:
+            return None
+        return (
+            f"{item.tokens:,} tokens in and {settings.sampling.max_tokens:,} out need a context of {needed:,}, and the "
+            f"engine has {ready.context:,}. Give --set engine.context={needed}, or a model that was made for so many."
+        )
+
     async def _messages(self, item: Item, settings: Settings, random: Random) -> Sequence[Turn] | None:
+        if self._too_long(item, self._plan.settings(0)):
+            return None
         if item.tokens is not None:
             words = self._words.get(item.tokens)
             if words is None:
@@ -101,4 +117,4 @@ class Measure:
         return None if run is None or run.failure is not None else run.numbers.prompt_tokens
 
     def _id(self) -> str:
-        return f"lab-{next(self._ids)}"
+        return f"lab-{next(_IDS)}"

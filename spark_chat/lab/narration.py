@@ -64,7 +64,7 @@ class Narration:
             f"{units.rate(answer.decode_tok_s)} tok/s, TTFT {units.seconds(answer.ttft_s)}, "
             f"accept {units.accept(answer.accept_length)}"
         )
-        left = "" if standing.left_s is None else f", about {_about(standing.left_s)} left"
+        left = "" if not standing.left_s else f", about {_about(standing.left_s)} left"
         self._say(f"{standing.done} of {standing.all}{left} · {name} · {where} · {answer.item}: {what}")
 
     def piece(self, numbers: AnswerNumbers) -> None:

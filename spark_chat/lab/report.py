@@ -30,27 +30,45 @@ def as_lines(record: Record, width: int = 110) -> list[str]:
     if record["cumulative"]:
         rows = [(rung["name"], _median(rung["decode_tok_s"], units.rate), times(rung["ratio_to_first"]),
                  span(rung["ratio_to_first"], "{:.2f}")) for rung in record["cumulative"]]  # fmt: skip
-        lines += ["cumulative", *table(("", "tok/s", "ratio", "95 %"), rows), ""]
-    lines += _accuracy(record)
+        lines += ["cumulative", *fitting(("", "tok/s", "ratio", "95 %"), rows, width), ""]
+    lines += _accuracy(record, width)
     lines += _losses(record)
     if len(record["workload"]["prompts"]) > 1 and len(record["workload"]["prompts"]) <= 40:
-        lines += prompt_table(record)
+        lines += prompt_table(record, width)
     return [line.rstrip() for line in _trimmed(lines)]
 
 
 PUBLISHED = "break-even on a GB10: published as 2.26; its source's synthetic table implies 1.67 (not measured here)"
-SPLIT = 7
-"""Columns that go first where the table is wider than the screen; the others follow in one of their own."""
 
 
 def figures(record: Record, width: int) -> list[str]:
-    """The table of configurations, as two where `width` takes no one."""
-    rows = [row(item) for item in record["configurations"]]
-    whole = table(COLUMNS, rows)
-    if max(map(len, whole)) <= width:
-        return whole
-    parts = [[(*line[:1], *line[start:end]) for line in (COLUMNS, *rows)] for start, end in ((1, SPLIT), (SPLIT, None))]
-    return [*table(parts[0][0], parts[0][1:]), "", *table(parts[1][0], parts[1][1:])]
+    """The table of configurations."""
+    return fitting(COLUMNS, [row(item) for item in record["configurations"]], width)
+
+
+def fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """`table`; where it is wider than `width`, as several of them, an empty line between two and the first column in
+    each. A column "95 %" stays with the one before it."""
+    together: list[list[int]] = []
+    for at in range(1, len(columns)):
+        if columns[at] == "95 %" and together:
+            together[-1].append(at)
+        else:
+            together.append([at])
+    parts: list[list[int]] = []
+    for group in together:
+        if parts and max(map(len, _columns(columns, rows, [*parts[-1], *group]))) <= width:
+            parts[-1] += group
+        else:
+            parts.append(group)
+    lines = [line for part in parts for line in ("", *_columns(columns, rows, part))]
+    return lines[1:]
+
+
+def _columns(columns: Sequence[str], rows: Sequence[Sequence[str]], wanted: Sequence[int]) -> list[str]:
+    """The first column and the `wanted` ones."""
+    head, *body = ([line[0], *(line[at] for at in wanted)] for line in (columns, *rows))
+    return [line.rstrip() for line in table(head, body)]
 
 
 def _trimmed(lines: list[str]) -> list[str]:
@@ -205,7 +223,7 @@ def limit_lines(record: Record) -> list[str]:
     return lines
 
 
-def _accuracy(record: Record) -> list[str]:
+def _accuracy(record: Record, width: int) -> list[str]:
     rows = []
     for item in record["configurations"]:
         found = item["accuracy"]
@@ -220,7 +238,7 @@ def _accuracy(record: Record) -> list[str]:
                 f"{means['completion_tokens']:.0f}", _median(item["completion_tokens"], lambda value: f"{value:.0f}"),
             ))  # fmt: skip
     columns = ("accuracy", "right", "share", "95 %", "McNemar", "mean TTFT", "mean latency", "mean tokens", "median")
-    return [*table(columns, rows), ""] if rows else []
+    return [*fitting(columns, rows, width), ""] if rows else []
 
 
 def _losses(record: Record) -> list[str]:
@@ -234,7 +252,7 @@ def _losses(record: Record) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def prompt_table(record: Record) -> list[str]:
+def prompt_table(record: Record, width: int) -> list[str]:
     """tok/s of each prompt in each configuration, with the accept length where there is one."""
     items = [item for item in record["configurations"] if item["prompts"]]
     names = [prompt["name"] for prompt in record["workload"]["prompts"]]
@@ -249,7 +267,7 @@ def prompt_table(record: Record) -> list[str]:
             )
             cells.append(f"{'▼ ' if prompt and prompt['loses'] else ''}{speed}{accept}")
         rows.append(cells)
-    return table(("tok/s (accept)", *(item["name"] for item in items)), rows) if rows and items else []
+    return fitting(("tok/s (accept)", *(item["name"] for item in items)), rows, width) if rows and items else []
 
 
 def as_markdown(record: Record) -> str:

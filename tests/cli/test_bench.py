@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from spark_chat import locations
 from tests.cli.process import Finished, run, signalled_at, spawn
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -75,6 +76,46 @@ def test_a_synthetic_prompt_is_exactly_as_long_as_it_says(model: Path) -> None:
     assert {entry["prompt_tokens"] for entry in runs} == {300}
     assert {entry["completion_tokens"] for entry in runs} == {4}
     assert max(entry["cached_tokens"] for entry in runs) < 60, "no text comes twice"
+
+
+@pytest.mark.model
+def test_a_fresh_prefix_is_unknown_to_the_cache_and_always_as_long(model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tea.txt"
+    file.write_text("Tell me about tea.")
+    common = ("bench", "run", str(file), "--rounds", "6", "--max-tokens", "2", "--fixed-length", "--no-save", "--json",
+              "--model", str(model))  # fmt: skip
+    (warm,), (fresh,) = (run(*common, *more).record["configurations"] for more in ((), ("--fresh",)))
+    lengths = {entry["prompt_tokens"] for entry in fresh["runs"]}
+    assert len(lengths) == 1 and len(fresh["runs"]) == 7
+    (without,) = {entry["prompt_tokens"] for entry in warm["runs"]}
+    assert {entry["cached_tokens"] for entry in warm["runs"][1:]} == {without - 1}, "else all comes out of the cache"
+    cached = [entry["cached_tokens"] for entry in fresh["runs"]]
+    assert max(cached) < without - 5 and lengths.pop() - max(cached) >= 10, "the template's beginning at most"
+
+
+@pytest.mark.model
+def test_a_run_that_is_killed_goes_on_without_asking_twice(model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "test.jsonl"
+    rows = [{"question": f"How much is {n} and {n}?", "answer": f"#### {2 * n}"} for n in range(17)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    command = ["bench", "run", "gsm8k", "--data", str(file), "--max-tokens", "6", "--vary", "mtp=off,on", "--json",
+               "--model", str(model)]  # fmt: skip
+    killed = signalled_at(spawn(*command), "1 of 24", signal.SIGKILL)
+    assert killed.code == -signal.SIGKILL and killed.out == ""
+    (journal,) = locations.bench().glob("*.jsonl")
+    kept = [json.loads(line) for line in journal.read_bytes().split(b"\n")[1:-1]]
+    before = {(entry["configuration"], entry["item"]): entry["at_s"] for entry in kept
+              if entry["kind"] == "answer" and entry.get("role", "measured") == "measured"}  # fmt: skip
+    assert before and len(before) < 24
+    whole = run(*command, "--resume")
+    assert whole.code == 0, whole.err
+    assert whole.record["id"] == journal.stem and not journal.exists()
+    for place, item in enumerate(whole.record["configurations"]):
+        runs = [entry for entry in item["runs"] if entry["role"] == "measured"]
+        assert sorted(entry["item"] for entry in runs) == sorted({entry["item"] for entry in runs}) and len(runs) == 12
+        same = [entry for entry in runs if before.get((place, entry["item"]), -1) == entry["at_s"]]
+        assert len(same) == sum(where == place for where, _ in before), "what was finished stands as it was"
+        assert item["accuracy"]["of"] == 12
 
 
 @pytest.mark.model

@@ -293,8 +293,12 @@ def test_records_that_are_not_comparable_are_refused_with_the_reason(change: Any
     assert said in str(told.value)
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
-def test_the_table_fits_its_width(width: int) -> None:
+@pytest.mark.parametrize("width, parts", [(34, 7), (60, 3), (80, 2), (200, 1)])
+def test_the_table_fits_its_width(width: int, parts: int) -> None:
     lines = report.figures(made(), width)
-    assert max(map(len, lines)) <= max(width, 75)
-    assert sum("mtp=on" in line for line in lines) == (1 if width == 200 else 2)
+    assert max(map(len, lines)) <= width
+    assert sum(line.startswith("mtp=on") for line in lines) == parts == lines.count("") + 1
+    heads = [line.split("  ") for line in lines if line.startswith("configuration")]
+    shown = [cell.strip() for head in heads for cell in head[1:] if cell.strip()]
+    assert shown == list(report.COLUMNS[1:]), "every column once, an interval beside its figure"
+    assert all(head[1:] and head[1].strip() != "95 %" for head in heads)

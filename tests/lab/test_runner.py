@@ -11,6 +11,7 @@ from spark_chat.lab import runner
 from spark_chat.lab.item import Item, Workload
 from spark_chat.lab.measure import WARM_TOKENS
 from spark_chat.lab.results import Answer, AnyFound, Order, Start, Visit
+from spark_chat.lab.workload import workload
 from tests.fakes import Script
 from tests.lab.scripted import Lab, answer, items, plan
 
@@ -167,6 +168,14 @@ async def test_a_synthetic_prompt_has_exactly_its_length() -> None:
     assert {item.prompt_tokens for item in answers} == {300} and len(answers) == 3
     texts = [command.messages[-1].content for command in lab.engine.commands if isinstance(command, Generate)]
     assert len(set(texts)) == len(texts), "never the same text twice"
+
+
+async def test_a_length_beyond_the_context_is_told_before_anything_is_asked() -> None:
+    lab = Lab(plan("mtp=on", workload=workload(("synthetic-32k-2k",)), rounds=1))
+    answers = of_kind(await lab.run(), Answer)
+    assert answers and not any(isinstance(command, Generate) for command in lab.engine.commands)
+    said = answers[-1].failure
+    assert "need a context of 34,816, and the engine has" in said and "--set engine.context=34816" in said
 
 
 async def test_a_length_that_cannot_be_had_is_told() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from spark_chat.lab.limit import limit
 from spark_chat.lab.shape import UnknownShape, of_config, of_tensors
 from spark_chat.machine import Gpu, Machine
 from tests.fakes import MACHINE
+
+pytestmark = pytest.mark.usefixtures("home")
 
 LING: dict[str, Any] = {
     "model_type": "bailing_hybrid", "vocab_size": 157_184, "hidden_size": 2_560, "intermediate_size": 6_144,
@@ -110,3 +113,15 @@ def test_where_the_bandwidth_is_from() -> None:
     assert bandwidth(spark, given=250.0) == Bandwidth(250.0, "as given")
     measured = bandwidth(MACHINE)
     assert measured is not None and 0.5 < measured.gb_s < 2_000 and "measured" in measured.source
+
+
+def test_the_best_copy_that_was_seen_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    speeds = iter((20e9, 11e9, 25e9, 5e9))
+    monkeypatch.setattr("spark_chat.lab.bandwidth._copy", lambda threads: next(speeds))
+    found = [bandwidth(MACHINE, threads) for threads in (1, 1, 1, 2)]
+    assert [item.gb_s for item in found if item] == [20.0, 20.0, 25.0, 5.0], "another number of threads is another"
+    kept = home / "cache" / "spark-chat" / "bandwidth.json"
+    kept.write_text("[]")
+    monkeypatch.setattr("spark_chat.lab.bandwidth._copy", lambda threads: 7e9)
+    again = bandwidth(MACHINE)
+    assert again is not None and again.gb_s == 7.0, "what is broken is made anew"

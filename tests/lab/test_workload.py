@@ -120,3 +120,4 @@ async def test_a_length_that_no_number_of_words_has() -> None:
 def test_prefixes_are_all_as_long() -> None:
     found = {filler.prefix(Random(number)) for number in range(200)}
     assert len(found) == 200 and len({len(text.split()) for text in found}) == 1
+    assert len({text.split()[1] for text in found}) > 30, "they part at their second word"

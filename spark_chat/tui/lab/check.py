@@ -188,7 +188,8 @@ class CheckScreen(Screen[None]):
 
     def _show_table(self, now: AnswerNumbers | None = None) -> None:
         if self.is_mounted:
-            lines = [*check_lines(self.answers, now), "", *self._below] if self.answers or now else []
+            width = self.query_one("#check-table").container_size.width or self.size.width
+            lines = [*check_lines(self.answers, now, width), "", *self._below] if self.answers or now else []
             if self.spark.accessible:  # the figures stand behind the bars
                 lines = [line.translate(NO_BARS) for line in lines]
             self.query_one("#check-table", Plain).show("\n".join(lines).rstrip())

@@ -198,8 +198,7 @@ class CompareScreen(Screen[None]):
         try:
             await room.driver.stop()
             made = await self._bench.run()
-            width = max(40, self.size.width - 6)
-            lines = await asyncio.to_thread(as_lines, made.record, width)
+            lines = await asyncio.to_thread(as_lines, made.record, self._width)
             self._show("\n".join(lines))
             stopped = "Stopped; this is what was measured. " if made.record["interrupted"] else ""
             said = f"{stopped}Kept as {made.record['id']}." if made.record["id"] else f"{stopped}Done."
@@ -223,7 +222,7 @@ class CompareScreen(Screen[None]):
         self._found.append(found)
         if self._narration is not None and self._plan is not None:
             self._narration.found(found, standing)
-            self._show("\n".join(compare_lines(self._plan, self._found)))
+            self._show("\n".join(compare_lines(self._plan, self._found, self._width)))
         self._next_answer = True
 
     def piece(self, numbers: AnswerNumbers) -> None:
@@ -235,6 +234,11 @@ class CompareScreen(Screen[None]):
                 self._next_answer = False
                 self.query_one(Chart).clear()
             self.query_one(Chart).add(numbers.live_tok_s, numbers.live_accept_length)
+
+    @property
+    def _width(self) -> int:
+        """Columns that a table has."""
+        return self.query_one("#compare-table").container_size.width or self.size.width
 
     def _show(self, text: str) -> None:
         if self.is_mounted:
