@@ -67,10 +67,8 @@ def old_caches() -> Iterator[Finding]:
 
 
 def delete(caches: list[kernel_cache.Left]) -> str:
-    """Only what lies in the app's own folder of kernels. Raises OSError."""
-    for one in caches:
-        shutil.rmtree(one.path)
-    return f"{size(sum(one.size for one in caches))} of old kernels were deleted."
+    """Raises OSError."""
+    return f"{size(kernel_cache.delete(caches))} of old kernels were deleted."
 
 
 def settings(resolved: Resolved) -> Iterator[Finding]:

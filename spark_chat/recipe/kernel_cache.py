@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -39,9 +40,14 @@ def tag() -> str:
     return re.sub(r"[^\w.-]", "_", "-".join(found)) or "none"
 
 
+def root() -> Path:
+    """What holds them all. Raises NoHome."""
+    return locations.cache_folder() / "kernels"
+
+
 def folder() -> Path:
     """That of the versions that are installed. Raises NoHome."""
-    return locations.cache_folder() / "kernels" / tag()
+    return root() / tag()
 
 
 def environment() -> dict[str, str]:
@@ -58,8 +64,7 @@ def left() -> list[Left]:
     is called old: they may be in another environment of the same person's."""
     now = tag()
     try:
-        root = locations.cache_folder() / "kernels"
-        folders = [entry for entry in root.iterdir() if entry.is_dir() and not entry.is_symlink()]
+        folders = [entry for entry in root().iterdir() if entry.is_dir() and not entry.is_symlink()]
     except (OSError, locations.NoHome):
         return []
     if now == "none":
@@ -67,12 +72,20 @@ def left() -> list[Left]:
     return sorted((Left(path, _size(path)) for path in folders if path.name != now), key=lambda one: -one.size)
 
 
+def delete(caches: list[Left]) -> int:
+    """Only what lies in the app's own folder of kernels. Bytes that came free. Raises OSError; killed in the middle,
+    the rest is still there to be deleted."""
+    for one in caches:
+        shutil.rmtree(one.path)
+    return sum(one.size for one in caches)
+
+
 def _size(path: Path) -> int:
     total = 0
-    for root, _, names in os.walk(path):
+    for place, _, names in os.walk(path):
         for name in names:
             try:
-                total += os.lstat(os.path.join(root, name)).st_size  # noqa: PTH118
+                total += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118
             except OSError:
                 continue
     return total

@@ -12,7 +12,8 @@ from spark_chat.settings.atomic import write_whole
 from spark_chat.settings.file import LARGEST
 from spark_chat.settings.problem import CannotSave
 
-KEYS = ("tour_shown", "setup")
+KERNELS = "kernels_offered"
+KEYS = ("tour_shown", "setup", KERNELS)
 LOCK = threading.Lock()
 """Held from reading the file to writing it: threads of this process note different things at the same time."""
 

@@ -240,6 +240,9 @@ class Actions:
     def _accept_setup(self) -> None:
         self._app.run_worker(self._app.setting_up.accept(), name="setup", group="setup")
 
+    def _accept_old_kernels(self) -> None:
+        self._app.run_worker(self._app.opening.tidying.accept(), name="tidy", group="tidy")
+
     def action_tour(self) -> None:
         self._app.opening.tour(1)
 

@@ -20,7 +20,7 @@ GO_ON, RESTART, DISMISS, SETTINGS, LOG = "go", "restart", "esc", "settings", "lo
 LOG_LINES = 8
 ORDER = (
     "said", "editing", "attach", "failed", "overflow", "ask", "pending", "start", "fetch", "problems", "resume",
-    "setup", "tour",
+    "setup", "old_kernels", "tour",
 )  # fmt: skip
 """Names of the notices, the one that matters most first: it stands on top and is the last to be left out."""
 

@@ -14,6 +14,7 @@ from spark_chat.tui.messages import SettingChanged
 from spark_chat.tui.talks.desk import written
 from spark_chat.tui.theme_files import ThemeFiles
 from spark_chat.tui.themes import load as load_themes
+from spark_chat.tui.tidying import Tidying
 from spark_chat.tui.widgets.header import Header
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Opening:
         self._themes_read = False
         self.theme_files = ThemeFiles()
         self._toured = 0
+        self.tidying = Tidying(app)
         self._leaving: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -54,6 +56,7 @@ class Opening:
         await self.read_themes()
         if not await app.setting_up.at_start():
             await self.show_tour()
+        await self.tidying.at_start()
         app.set_interval(LOOK_EVERY_S, app.look_at_settings)
 
     async def show_tour(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from spark_chat.driver.setup import Standing, Step
 from spark_chat.tui.notices import DISMISS, GO_ON, SETTINGS
 from spark_chat.tui.widgets.notice import Notice
@@ -23,8 +25,9 @@ def notice(standing: Standing, brief: bool = False, named: str = "") -> Notice:
         keys = ((GO_ON, "go on there"), (DISMISS, "later"))
         return _notice(f"Setting up {model} was stopped: {standing.text}", (), keys, standing.fraction)
     if standing.step is Step.FAILED:
-        found = _notice(standing.text, (standing.remedy,), ((GO_ON, "try again"), (DISMISS, "close")))
-        return _toned(found)
+        other = f"`spark-chat pull {fit.model.name} --hub modelscope` fetches it from ModelScope."
+        keys = ((GO_ON, "try again"), (DISMISS, "close"))
+        return replace(_notice(standing.text, (standing.remedy, other), keys), tone="bad")
     if standing.step is Step.READY:
         return _ready(standing, model, named)
     doing = f"Fetching {model}" if standing.step is Step.FETCHING else "Building its kernels"
@@ -48,9 +51,3 @@ def _notice(
 ) -> Notice:  # fmt: skip
     accept = NAME if any(key == GO_ON for key, _ in keys) else ""
     return Notice(NAME, title, tuple(filter(None, body)), keys, fraction=fraction, accept=accept, half=half)
-
-
-def _toned(found: Notice) -> Notice:
-    from dataclasses import replace
-
-    return replace(found, tone="bad")
