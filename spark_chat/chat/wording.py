@@ -41,7 +41,7 @@ def end_line(exchange: Exchange, separator: str = " · ") -> str:
     else:
         parts = [answer_line(numbers, separator)] if numbers is not None else []
     if exchange.earlier and parts:
-        parts.insert(0, f"goes on behind {sum(part.tokens for part in exchange.earlier):,} tok:")
+        parts.insert(0, f"goes on after {sum(part.tokens for part in exchange.earlier):,} tok:")
         parts[0:2] = [" ".join(parts[0:2])]
     if exchange.unseen and exchange.reason != TOO_LONG:
         parts.append(UNSEEN)

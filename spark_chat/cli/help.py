@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Iterator
 
@@ -11,8 +12,9 @@ from click.shell_completion import CompletionItem
 from spark_chat.cli.lazy import BadInput
 from spark_chat.cli.options import write
 
-TOPICS = ("keys", "commands", "messages", "badges", "numbers", "settings", "plain")
-WIDTH = 100
+TOPICS = ("keys", "commands", "messages", "conversations", "badges", "numbers", "settings", "plain")
+WIDTH, NARROW = 100, 70
+"""Cells of a line at most; below so many, a name stands on a line of its own."""
 PLAIN = """\
 A line of standard input is a prompt. Three things make one prompt of several lines: a backslash at the end of a line \
 (two are text), a Markdown fence (``` or ~~~) up to the one that closes it, and a line of three double quotes before \
@@ -27,12 +29,12 @@ when nothing runs, it leaves. A pipe is read no faster than it is answered, and 
 Exit code: 0 fine, 1 a prompt got no answer, 2 bad input, 130 ctrl+c."""
 
 
-@click.command("help", short_help="Print the help on keys, commands, badges, numbers, settings.")
+@click.command("help", short_help="Print the help on keys, commands, numbers and more: `help` lists it.")
 @click.argument("topic", required=False, shell_complete=lambda context, parameter, typed: _topics(context, typed))
 @click.pass_context
 def command(context: click.Context, topic: str | None) -> None:
-    """Print the help on TOPIC: keys, commands (in the chat), messages, badges, numbers, settings, plain, or one of the
-    commands of spark-chat."""
+    """Print the help on TOPIC: keys, commands (in the chat), messages, conversations, badges, numbers, settings,
+    plain, or one of the commands of spark-chat."""
     above = context.parent
     assert above is not None and isinstance(above.command, click.Group)
     if topic is None:
@@ -61,13 +63,24 @@ def _topics(context: click.Context, typed: str) -> list[CompletionItem]:
 
 
 def _lines(topic: str) -> Iterator[str]:
+    """As wide as the terminal, where there is one, and no wider than `WIDTH`."""
+    width = max(20, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
     if topic == "plain":
         for paragraph in PLAIN.split("\n\n"):
-            yield from (*textwrap.wrap(paragraph, WIDTH), "")
+            yield from (*textwrap.wrap(paragraph, width), "")
         return
     rows = settings_rows() if topic == "settings" else _of_the_chat(topic)
     for name, text in rows:
-        yield from textwrap.wrap(f"{name:<34}  {text}", WIDTH, subsequent_indent=" " * 36)
+        if width < NARROW:
+            yield from (*textwrap.wrap(name, width), *_indented(text, width, 2))
+        elif len(name) > 34:
+            yield from (name, *_indented(text, width, 36))
+        else:
+            yield from textwrap.wrap(f"{name:<34}  {text}", width, subsequent_indent=" " * 36)
+
+
+def _indented(text: str, width: int, by: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=" " * by, subsequent_indent=" " * by)
 
 
 def _of_the_chat(topic: str) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spark_chat.cli.group import Group
 from spark_chat.cli.lazy import BadInput
 from spark_chat.cli.options import narrate, write
 from spark_chat.moment import minute
@@ -23,7 +24,7 @@ LINE = 1_000
 """Characters of a title or an excerpt that are looked at for its line."""
 
 
-class _Group(click.Group):
+class _Group(Group):
     """A file that turns out to be damaged or locked ends a command with a sentence."""
 
     def invoke(self, ctx: click.Context) -> Any:

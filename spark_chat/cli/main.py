@@ -29,7 +29,7 @@ COMMANDS = {
     "history": ("spark_chat.cli.history:command", "List, show, search, export and import conversations."),
     "logs": ("spark_chat.cli.logs:command", "Print what the engine and the app wrote down."),
     "settings": ("spark_chat.cli.settings:command", "Show, change and check the settings."),
-    "help": ("spark_chat.cli.help:command", "Print the help on keys, commands, badges, numbers, settings."),
+    "help": ("spark_chat.cli.help:command", "Print the help on keys, commands, numbers and more: `help` lists it."),
     "completion": ("spark_chat.cli.completion:command", "Print what makes bash, zsh or fish complete spark-chat."),
 }
 """Imported only when called, so that the chat alone starts fast."""

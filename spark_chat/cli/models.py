@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from spark_chat.cli.completing import names
+from spark_chat.cli.group import Group
 from spark_chat.cli.options import narrate, write
 
 
-@click.group("models")
+@click.group("models", cls=Group)
 def command() -> None:
     """List, show and remove the models on this machine."""
 

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from spark_chat.cli.completing import keys
+from spark_chat.cli.group import Group
 from spark_chat.cli.lazy import BAD_INPUT, BadInput
 from spark_chat.cli.options import Overrides, config_option, narrate, narrate_problems, overridable, write
 from spark_chat.settings.problem import CannotSave, SettingsError, UnknownKey
@@ -35,7 +36,7 @@ def _at(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-@click.group("settings")
+@click.group("settings", cls=Group)
 @_at
 def command(context: click.Context) -> None:
     """Show, change and check the settings."""

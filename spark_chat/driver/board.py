@@ -49,7 +49,7 @@ def watched(badges: tuple[Badge, ...], counters: Counters) -> tuple[Badge, ...]:
     return tuple(optimization(badge.name).watch(badge, counters) for badge in badges)
 
 
-def gone(badges: tuple[Badge, ...], why: str) -> tuple[Badge, ...]:
+def gone(badges: tuple[Badge, ...], why: str = "The engine is not running.") -> tuple[Badge, ...]:
     """Once the engine is gone or did not come up."""
     return tuple(judge.not_running(badge, why) for badge in badges)
 

@@ -288,14 +288,14 @@ class Driver:
 
     def _fail(self, event: Failed, log: Sequence[str] | None = None) -> None:
         """`log`: its end, where the worker's own is not the one to show; that of an earlier worker never is."""
-        gone = board.gone(self._judged, "The engine is not running.")
-        self._judged, log = (gone, log) if self._spawned else (board.waiting(self._judged, self.snapshot.recipe), ())
+        came = self._spawned and event.code != "held"  # else nothing was started
+        self._judged = board.gone(self._judged) if came else board.waiting(self._judged, self.snapshot.recipe)
         good = self.last_good or self._last_run.read()
         if good is not None and (self._running is None or not board.pending(self._running, good)):
             good = None  # the same configuration: nothing to go back to
         self._change(
             phase=Phase.FAILED, failure=event, progress=None, statistics=None, last_good=good,
-            log_end=tuple(self._client.log_end(LOG_LINES) if log is None else log),
+            log_end=() if not came else tuple(self._client.log_end(LOG_LINES) if log is None else log),
         )  # fmt: skip
         self._show_badges()
 

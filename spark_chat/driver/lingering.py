@@ -11,10 +11,13 @@ QUEUE = "queue"
 """Stage of the progress that a prompt makes which waits for another window's answer."""
 
 
-def took_over(ready: Ready | None) -> str:
-    """That it was taken over, and how long it had been ready; empty where it was started here."""
+def took_over(ready: Ready | None, fresh: bool = False) -> str:
+    """That it was taken over, and how long it had been ready; empty where it was started here. `fresh`: a restart was
+    asked for."""
     if ready is None or ready.past is None:
         return ""
+    if fresh:
+        return "kept the engine as it runs, since another window uses it; `spark-chat stop --force` ends it"
     return f"took over an engine that had been ready for {lasting(ready.past.age_s)}"
 
 

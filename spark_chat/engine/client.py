@@ -42,6 +42,8 @@ _TELLING = [
     for pattern in (r"GGML_ASSERT|what\(\):|[Oo]ut of memory", r"^\w*(Error|Exception)\b", r" E ", r"Fatal Python")
 ]
 """Lines of a log that say why it ended, the most telling kind first."""
+_ROUTINE = re.compile(r"^[\d.]+ [ID] ")
+"""A line of llama.cpp's that says nothing of an end."""
 
 
 class EngineClient:
@@ -110,7 +112,7 @@ class EngineClient:
         load = told(recipe.load(), recipe.environment, self._module, recipe.linger_s, self._alone)
         self._child = None
         try:
-            self._visit = None if load.aside else await visit.take_over(load, recipe.fresh or self._alone)
+            self._visit = None if load.aside else await visit.have(load, recipe.fresh, self._alone)
         except visit.Refused as refused:
             self._failed = True
             self._ended.set()
@@ -274,11 +276,12 @@ class EngineClient:
         else:
             how = f"Its exit code was {code}."
         lines = self.log_end(120)
-        telling = next((found for kind in _TELLING if (found := [x for x in lines if kind.search(x)])), lines)
+        telling = next((found for kind in _TELLING if (found := [x for x in lines if kind.search(x)])), [])
+        telling = telling or [line for line in lines[-1:] if not _ROUTINE.match(line)]
         return Failed(
             code="died",
             what="The engine's process has ended.",
-            why=how + (f" Its log says: {telling[-1]}" if telling else ""),
+            why=how + (f" Its log says: {telling[-1].rstrip(' .')}." if telling else ""),
             remedy="Restart the engine; the conversation is kept.",
             facts={"exit_code": code},
             time=time.monotonic(),

@@ -166,6 +166,7 @@ class Guests:
             if self._inside() and not force:
                 guest.send(refusals.in_use(self._standing()))
                 return
+        self.tell(refusals.ended())
         self._end()
 
     def _alone(self) -> None:

@@ -33,6 +33,7 @@ def refused(standing: Standing, differs: Sequence[Difference], wish: Attach, mea
     facts = {
         "refused": True,
         "lingers": not standing.people,
+        "same": not measured and not differs,
         "differs": [list(one) for one in differs],
     }
     return _failed(who_has_it(standing), why, facts)
@@ -49,6 +50,14 @@ def full(standing: Standing) -> Failed:
 def in_use(standing: Standing) -> Failed:
     """To one that wants to end it."""
     return _failed(who_has_it(standing), "", {"refused": True, "lingers": False})
+
+
+def ended() -> Failed:
+    """To those who used it, where somebody ended it all the same."""
+    return Failed(
+        code="died", what="The engine was ended by `spark-chat stop --force`.",
+        remedy="Restart the engine; the conversation is kept.", time=time.monotonic(),
+    )  # fmt: skip
 
 
 def unreadable(problem: ProtocolError, at_the_door: bool) -> Failed:

@@ -126,6 +126,17 @@ async def take_over(load: Load, fresh: bool) -> Visit | None:
         raise
 
 
+async def have(load: Load, fresh: bool, alone: bool) -> Visit | None:
+    """`take_over`. A `fresh` one that can't be had only because others use the very same engine is that one after all:
+    better than none. `alone`: nobody else's will do. Raises Refused."""
+    try:
+        return await take_over(load, fresh or alone)
+    except Refused as refused:
+        if alone or not refused.failure.facts.get("same"):
+            raise
+    return await take_over(load, fresh=False)
+
+
 async def standing() -> Standing | None:
     """How the engine that runs stands; None where none does or it can't be asked."""
     deadline = time.monotonic() + PATIENCE_S

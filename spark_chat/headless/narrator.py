@@ -59,5 +59,5 @@ class Narrator:
         ready, recipe = snapshot.ready, snapshot.recipe
         if snapshot.phase is Phase.READY and ready is not None and recipe is not None:
             took = "" if snapshot.ready_s is None else f" after {seconds(snapshot.ready_s)}"
-            how = f": {over}" if (over := took_over(ready)) else took
+            how = f": {over}" if (over := took_over(ready, recipe.fresh)) else took
             self.say(f"{ready.engine} {ready.version}".rstrip() + f" is ready with {recipe.model.name}{how}")

@@ -155,7 +155,7 @@ class PlainChat:
     def _prompt(self) -> None:
         """On a terminal, a sign that it is the person's turn."""
         quiet = self.session.snapshot.phase in (Phase.READY, *STUCK) and not self._starting
-        if self.interactive and self._prompt_due and quiet and not self.session.answering:
+        if self.interactive and self._prompt_due and quiet and not self.session.answering and not self._left.done():
             self._prompt_due = False
             self.output.say("... " if self._gathering.open else "> ", end="")
 

@@ -26,6 +26,16 @@ ELSEWHERE = {
     "compare": "`spark-chat bench --vary KEY=VALUES` compares settings.",
 }
 
+HELP = {
+    "help": "These lines. `spark-chat help numbers` says what the numbers mean.",
+    "resume": "List the other conversations; with a number of the list, go on there.",
+    "go": "Yes to what was offered last: a download, the settings that ran last, leaving out the oldest turns.",
+    "fold": "Print the reasoning of the last answer that has some.",
+    "clear-queue": "Take back the prompts that wait.",
+    "log": "The last lines of the engine's log that have these words.",
+}
+"""What commands mean here, where it is not the same as on the screen."""
+
 
 class Deeds:
     """The plain chat's deeds."""
@@ -56,7 +66,7 @@ class Deeds:
                   "and after make one prompt of several lines. ctrl+c stops an answer, twice leaves.")  # fmt: skip
         for command in self.known():
             aliases = "".join(f", /{alias}" for alias in command.aliases)
-            self._say(f"{command.usage}{aliases}: {command.help}")
+            self._say(f"{command.usage}{aliases}: {HELP.get(command.name, command.help)}")
 
     async def action_new(self, argument: str) -> None:
         self._chat.session.begin()

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 
 from spark_chat.text.clean import clean
+from spark_chat.text.wrap import wrap
 
 ANSWERS, WORDS = 1, 2
 
@@ -39,11 +40,20 @@ class Output:
             self.answer("\n")
 
     def say(self, text: str, end: str = "\n") -> None:
-        """A line for the person. On a terminal it never stands in the middle of an answer's line."""
+        """A line for the person. On a terminal it never stands in the middle of an answer's line, and breaks between
+        words."""
         before = "\n" if self._mid_line and self._one_place else ""
         if before:
             self._mid_line = False
-        self._waiting.put((self._words, (before + clean(text) + end).encode("utf-8", "replace")))
+        self._waiting.put((self._words, (before + self._fitted(clean(text)) + end).encode("utf-8", "replace")))
+
+    def _fitted(self, text: str) -> str:
+        try:
+            width = os.get_terminal_size(self._words).columns
+        except OSError:  # no terminal: the reader breaks lines
+            return text
+        lines = text.split("\n")
+        return "\n".join(line[start:end] for line in lines for start, end, _ in wrap(line, width)) if width else text
 
     def close(self, deadline_s: float = 2.0) -> bool:
         """Write what is left. False where nobody took it in time."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from rich.segment import Segment
+
 from spark_chat.text.clean import calm, clean
 from spark_chat.text.inline import inline_runs
 from spark_chat.text.palette import Palette
 from spark_chat.text.row import NO_LEAD, Lead, Row, Run, lay
+
+BETWEEN, HELD = " · ", "\N{NO-BREAK SPACE}"
 
 
 class Piece(Protocol):
@@ -92,6 +96,22 @@ class Plain:
     def rows(self, width: int, palette: Palette) -> list[Row]:
         runs = [(shown(clean(self.source.removesuffix("\n"))), 0)]
         rows = lay(runs, width, lambda bits: palette.style(self.role), self.lead, palette.style)
+        rows[-1].join = self.join
+        return rows
+
+
+class Figures(Plain):
+    """Parts with " · " between them, such as a number and its unit: broken between parts, not inside of one that fits
+    into a row."""
+
+    def rows(self, width: int, palette: Palette) -> list[Row]:
+        room = max(1, width - self.lead.fitting(width).width)
+        parts = shown(clean(self.source)).split(BETWEEN)
+        held = [part.replace(" ", HELD) if len(part) + 2 <= room else part for part in parts]
+        runs = [(f"{HELD}· ".join(held), 0)]
+        rows = lay(runs, width, lambda bits: palette.style(self.role), self.lead, palette.style)
+        for row in rows:
+            row.segments = [Segment(part.text.replace(HELD, " "), part.style) for part in row.segments]
         rows[-1].join = self.join
         return rows
 

@@ -61,7 +61,8 @@ class Actions:
         if taken:
             app.say(f"{_prompts(taken)} taken back, not sent; the up key recalls.")
         elif left:
-            app.say(f"{_prompts(left)} more will follow: esc again takes all back, as /clear-queue does.")
+            what = f"{_prompts(left)} more will follow: esc again takes all back, as /clear-queue does."
+            app.chat.view.say(what, AGAIN_WITHIN_S)
 
     def action_clear_queue(self) -> None:
         count = self._app.session.clear_queue()

@@ -77,7 +77,8 @@ class SparkApp(CopyingApp[int]):
     CSS_PATH = "spark.tcss"
     COMMAND_PALETTE_BINDING = keymap.unbound("palette")  # it has no id there, and so could not be moved
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+p", "command_palette", "All commands", id="app.palette", show=False, priority=True)
+        Binding("ctrl+p", "command_palette", "All commands", id="app.palette", show=False, priority=True),
+        Binding("f1", "open_help", "Help", id="app.help", show=False),
     ]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_command_table}
 
@@ -261,6 +262,10 @@ class SparkApp(CopyingApp[int]):
         """Open a screen over the chat, once."""
         if not isinstance(self.screen, kind) and self.has_room(self.size):
             self.push_screen(kind())
+
+    def action_open_help(self) -> None:
+        """Over whatever screen there is."""
+        self.actions.action_help()
 
     def action_command_palette(self) -> None:
         if self.has_room(self.size):

@@ -16,6 +16,7 @@ _keys: dict[str, tuple[str, ...]] = {action: split(keys) for action, keys in ACT
 WITH: Mapping[str, tuple[str, str]] = {
     "settings.restart": ("restart", ""),
     "help.back": ("help", "escape,q"),
+    "app.help": ("help", ""),
     "talks.close": ("resume", ""),
 }
 """Bindings of other screens that go by an action's key: id -> (action, keys that stay)."""

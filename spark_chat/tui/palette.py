@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.keys import format_key
 
 from spark_chat.tui import commands, keymap
 
@@ -19,7 +20,7 @@ class CommandTable(Provider):
     def _entries(self) -> list[tuple[str, str, str]]:
         found = []
         for command in commands.COMMANDS:
-            keys = ", ".join(keymap.keys_of(command.name, command.keys))
+            keys = ", ".join(map(format_key, keymap.keys_of(command.name, command.keys)))
             keys = f"  ({keys})" if keys else ""
             found.append((command.name, f"/{command.name}{keys}", command.help))
         return found

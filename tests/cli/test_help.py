@@ -31,3 +31,17 @@ def test_of_a_command_and_of_none() -> None:
     assert "Topics of `spark-chat help`" in run("help").out
     done = run("help", "kays")
     assert done.code == 2 and "Did you mean keys?" in done.err
+
+
+@pytest.mark.parametrize("group", ["history", "settings", "models"])
+def test_what_a_command_does_is_said_whole(group: str) -> None:
+    said = run(group, "--help").out.split("Commands:")[1]
+    assert said.count("\n  ") >= 3 and "..." not in said
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("topic", ["keys", "settings", "plain"])
+def test_it_is_as_wide_as_the_terminal(topic: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = run("help", topic).out.splitlines()
+    assert columns - 15 <= max(map(len, lines)) <= columns

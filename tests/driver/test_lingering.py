@@ -20,7 +20,8 @@ def test_a_span_of_time(seconds: float, said: str) -> None:
 def test_what_a_person_is_told() -> None:
     ready = Ready(engine="x", version="1", model="m", context=1, proofs={}, past=Past(age_s=130), time=0)
     assert took_over(ready) == "took over an engine that had been ready for 2 minutes"
-    assert took_over(None) == farewell(None) == ""
+    assert "another window uses it" in took_over(ready, fresh=True)
+    assert took_over(None, fresh=True) == took_over(None) == farewell(None) == ""
     goodbye = farewell(Left(lingers_s=600, time=0))
     assert "10 minutes" in goodbye and "`spark-chat stop`" in goodbye and len(goodbye) < 80
     assert farewell(Left(lingers_s=600, others=1, time=0)) == "The engine stays: another window uses it."

@@ -149,10 +149,15 @@ async def test_two_chats_on_one_engine_and_a_restart_of_one(real: Real, model: P
     assert between.failure is None and other.driver.snapshot.progress is None
     assert (await answered(real, "long")).numbers.finish == "abort"
 
-    await other.driver.restart(other.settings())  # under another's eyes it can't be started anew
+    await other.driver.restart(other.settings())  # under another's eyes it can't be started anew: it is kept
+    assert other.driver.snapshot.phase is Phase.READY and other.client.pid == real.client.pid
+    changed = other.settings(mtp=False)
+    await other.driver.restart(changed)
     failure = other.driver.snapshot.failure
     assert failure is not None and failure.code == "held" and str(os.getpid()) in failure.what
-    await other.driver.restart(other.settings())  # but shared again
+    assert not any(badge.state is State.FAILED for badge in other.driver.snapshot.badges), "nothing was started"
+    assert other.driver.snapshot.log_end == () and other.driver.last_good == other.settings()
+    await other.driver.restart(other.settings())
     assert other.driver.snapshot.phase is Phase.READY and other.client.pid == real.client.pid
 
     await other.driver.close()

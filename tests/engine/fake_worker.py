@@ -62,6 +62,8 @@ class FakeEngine:
             libc.fflush(None)
             os.write(2, b"from C on \x1b[31mstderr\x1b[0m\n")
             print("from Python", flush=True)
+        elif what == "routine":
+            os.write(2, b"0.12.721.869 I srv  update_slots: all slots are idle\n")
         elif what == "chatter":
             for _ in range(20_000):
                 os.write(1, b"x" * 999 + b"\n")

@@ -188,13 +188,38 @@ async def test_one_that_stands_aside_runs_beside_another_and_nobody_finds_it() -
 
 async def test_one_of_its_own_is_refused_while_others_use_it() -> None:
     async with Probe(FAKE) as chat, Probe(FAKE) as bench:
+        bench.client = EngineClient(FAKE, alone=True)
         await chat.start(fake())
-        held = await bench.start(fake(fresh=True))
+        held = await bench.start(fake())
         assert isinstance(held, Failed) and held.code == "held" and "of its own" in held.why
         await chat.client.leave()
         bench.events.clear()
-        ready = await bench.start(fake(fresh=True))  # one that merely lingers makes room
+        ready = await bench.start(fake())  # one that merely lingers makes room
         assert isinstance(ready, Ready) and ready.past is None
+
+
+async def test_a_restart_while_others_use_the_very_same_engine_keeps_it() -> None:
+    async with Probe(FAKE) as chat, Probe(FAKE) as other:
+        await chat.start(fake())
+        pid = chat.client.pid
+        ready = await other.start(fake(fresh=True))
+        assert isinstance(ready, Ready) and ready.past is not None and other.client.pid == pid
+        assert isinstance((await other.answer(ask("a", "x")))[1], Done)
+        await chat.client.leave()
+        await other.client.stop()
+        other.events.clear()
+        ready = await other.start(fake(fresh=True))
+        assert isinstance(ready, Ready) and ready.past is None and not running(pid), "used by nobody else: a new one"
+
+
+async def test_who_uses_one_that_is_ended_by_force_is_told_by_what() -> None:
+    async with Probe(FAKE) as owner, Probe(FAKE) as other:
+        for probe in (owner, other):
+            await probe.start(fake(load="routine"))
+        assert await visit.stop(force=True) is None
+        for probe in (owner, other):
+            died = await probe.until(lambda event: isinstance(event, Failed))
+            assert died.code == "died" and "`spark-chat stop --force`" in died.what and not died.why
 
 
 async def test_one_that_is_measured_is_shared_with_nobody() -> None:

@@ -199,11 +199,19 @@ async def test_a_worker_that_is_killed_is_told() -> None:
         probe.client.send(Stats())  # is no error
 
 
+async def test_a_line_of_every_day_is_not_given_as_the_reason() -> None:
+    async with Probe(FAKE) as probe:
+        await probe.start(fake(load="routine"))
+        os.kill(probe.client.pid or 0, 9)
+        died = await probe.until(lambda event: isinstance(event, Failed))
+        assert "SIGKILL" in died.why and "Its log says" not in died.why and "idle" in "".join(probe.client.log_end())
+
+
 async def test_a_worker_that_crashes_says_why() -> None:
     async with Probe(FAKE) as probe:
         died = await probe.start(fake(load="crash"))
         assert isinstance(died, Failed) and died.code == "died"
-        assert "SIGABRT" in died.why and "GGML_ASSERT" in "".join(probe.client.log_end())
+        assert "SIGABRT" in died.why and died.why.endswith(".") and "GGML_ASSERT" in "".join(probe.client.log_end())
 
 
 @pytest.mark.parametrize("args", [{"load": "block"}, {"load": "hold"}, {"close": "hang"}])

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
+import os
+import struct
+import termios
 from pathlib import Path
 
 import pytest
@@ -11,8 +15,9 @@ import pytest
 from spark_chat.engine.protocol import Failed, Generate
 from spark_chat.history.journal import Journal
 from spark_chat.history.shelf import Shelf
+from spark_chat.plain.output import Output
 from tests.fakes import FakeModels, Script
-from tests.plain.sitting import sit
+from tests.plain.sitting import PATIENCE_S, sit
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -78,6 +83,7 @@ async def test_leaving(tmp_path: Path, leaving: str) -> None:
     sitting.type(f"{leaving}\n")
     assert await asyncio.wait_for(sitting.running, 10) == 0
     assert asked(sitting.engine) == []
+    assert not sitting.words.rstrip().endswith(">"), "nobody is asked for more"
 
 
 async def test_commands_of_the_one_table(tmp_path: Path) -> None:
@@ -87,6 +93,7 @@ async def test_commands_of_the_one_table(tmp_path: Path) -> None:
     assert await sitting.end() == 0
     assert "There is no command /nonsense." in sitting.words and asked(sitting.engine) == [" /etc is a folder"]
     assert "answers without reasoning" in sitting.words
+    assert "panel" not in sitting.words and "up key" not in sitting.words, "words of the screen"
     assert "/theme needs the screen" in sitting.words and "spark-chat check FILE" in sitting.words
 
 
@@ -209,3 +216,17 @@ async def test_a_conversation_is_written_to_a_file(tmp_path: Path, monkeypatch: 
     answer = json.loads((tmp_path / "work" / "talk.json").read_text())["conversations"][0]["messages"][1]
     assert answer["numbers"]["tokens"] == 8 and answer["settings"]["sampling.temperature"] == 0.6
     assert answer["settings"]["model"] == "small.gguf" and answer["settings"]["engine"] == "llama.cpp 1.0"
+
+
+@pytest.mark.parametrize("columns", [20, 47])
+def test_on_a_terminal_lines_break_between_words(columns: int) -> None:
+    sentence = "A line is a prompt, and a backslash at its end makes one of several lines."
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    output = Output(lambda error: None, answers=theirs, words=theirs)
+    output.say(sentence)
+    assert output.close(PATIENCE_S)
+    lines = os.read(ours, 10_000).decode().split("\r\n")[:-1]
+    assert " ".join(lines) == sentence and len(lines) > 1 and max(map(len, lines)) <= columns
+    os.close(ours)
+    os.close(theirs)

@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from spark_chat.text.blocks import Block, BlockSplitter
 from spark_chat.text.clean import clean
 from spark_chat.text.palette import Palette
-from spark_chat.text.piece import Plain
+from spark_chat.text.piece import Figures, Plain
 from spark_chat.text.render import pieces_of, rows_of_piece
-from spark_chat.text.row import Row
+from spark_chat.text.row import NO_LEAD, Lead, Row
 from tests.transcript.test_blocks import documents
 
 LINES = st.sampled_from([
@@ -105,3 +105,16 @@ def test_a_huge_block_is_plain() -> None:
     pieces = pieces_of(Block("*a* " * 200_000, "paragraph"))
     assert all(isinstance(piece, Plain) for piece in pieces)
     assert "".join(piece.source for piece in pieces) == "*a* " * 200_000
+
+
+@given(st.integers(4, 120), st.sampled_from([NO_LEAD, Lead((("■ stopped · ", "warning"),), ((" " * 12, "text"),))]))
+def test_a_number_and_its_unit_stay_together(width: int, lead: Lead) -> None:
+    parts = ["goes on after 326 tok: 86 tok", "36.5 tok/s", "TTFT 0.06 s", "TPOT 27.4 ms", "accept 1.00 (12 steps)"]
+    rows = Figures(" · ".join(parts), lead=lead).rows(width, Palette())
+    lines = [row.text[row.lead :] for row in rows]
+    assert " ".join(lines).replace("  ", " ").count("·") == 4 and not any("\xa0" in line for line in lines)
+    room = width - lead.fitting(width).width
+    for part in parts:
+        if len(part) + 2 <= room:
+            assert any(part in line for line in lines), part
+    assert all(row.width <= max(width, 1) for row in rows)

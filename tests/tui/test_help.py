@@ -29,6 +29,12 @@ def test_help_has_every_command_every_key_and_every_number() -> None:
         assert item.text in text
 
 
+def test_a_key_has_one_name() -> None:
+    names = " ".join(name for _, rows in help_rows() for name, _ in rows)
+    about = " ".join(text for _, rows in help_rows() for _, text in rows)
+    assert not [word for word in ("escape", "pageup", "pagedown") if word in f"{names} {about}"]
+
+
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
 def test_help_fits_its_width(width: int) -> None:
     assert max(line.cell_length for line in help_text(width).split("\n")) <= max(width, 42)
@@ -51,6 +57,7 @@ async def test_the_palette_finds_commands_and_does_them() -> None:
         await chat.pilot.press("ctrl+p")
         await chat.until(lambda: isinstance(chat.app.screen, CommandPalette))
         await chat.until(lambda: "/settings" in chat.screen_text())
+        assert "escape" not in chat.screen_text()
         chat.app.screen.query_one(Input).value = "sett"
         await chat.until(lambda: "/help" not in chat.screen_text() and "/settings" in chat.screen_text())
         await chat.pilot.press("enter")

@@ -44,6 +44,18 @@ async def test_it_shows_the_end_and_what_comes_and_filters(log: Path) -> None:
         assert chat.app.chat.composer.text == "being written"
 
 
+async def test_lines_break_between_words(log: Path) -> None:
+    with log.open("a") as file:
+        file.write("prompt eval time = 790.60 ms / 32 tokens (24.71 ms per token, 40.48 tokens per second)\n")
+    async with sitting(size=(40, 20)) as chat:
+        await chat.pilot.press("f9")
+        await chat.until(lambda: "tokens per second)" in chat.screen_text(), "the end")
+        lines = [line.rstrip() for line in chat.screen_text().splitlines()]
+        assert [line.strip() for line in lines[-4:-1]] == [
+            "prompt eval time = 790.60 ms / 32", "tokens (24.71 ms per token, 40.48", "tokens per second)"
+        ]  # fmt: skip
+
+
 async def test_who_scrolled_up_stays_there(log: Path) -> None:
     async with sitting() as chat:
         await chat.pilot.press("f9")

@@ -213,7 +213,7 @@ async def test_an_answer_cut_by_length_is_continued_in_its_place() -> None:
         chat.engine.done(tokens=2)
         await chat.until(lambda: shown(chat) == [("count", "one, two, three.")])
         await chat.until(lambda: "one, two, three." in chat.screen_text())
-        assert "goes on behind 6 tok: 2 tok" in chat.screen_text()
+        assert "goes on after 6 tok: 2 tok" in chat.screen_text()
         chat.app.run_command("more")
         await chat.until(lambda: "ended this answer itself" in chat.notice("said"))
         chat.app.run_command("new")
@@ -221,7 +221,7 @@ async def test_an_answer_cut_by_length_is_continued_in_its_place() -> None:
         await chat.until(lambda: "Conversations ·" in chat.screen_text())
         await chat.pilot.press("enter")
         await chat.until(lambda: shown(chat) == [("count", "one, two, three.")])
-        await chat.until(lambda: "goes on behind 6 tok: 2 tok" in chat.screen_text())
+        await chat.until(lambda: "goes on after 6 tok: 2 tok" in chat.screen_text())
 
 
 async def test_a_fork_is_a_conversation_of_its_own_and_the_old_one_stays() -> None:

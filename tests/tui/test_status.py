@@ -8,6 +8,7 @@ from spark_chat.chat.conversation import Stage
 from spark_chat.driver.snapshot import Piece
 from spark_chat.engine.protocol import Failed
 from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.tui.quitting import AGAIN_WITHIN_S
 from spark_chat.tui.transcribing import UNSEEN
 from tests.tui.sitting import Sitting, sitting
 
@@ -135,6 +136,17 @@ async def test_escape_says_what_follows_and_a_second_one_stops_all() -> None:
         await over(chat)
         assert len(chat.engine.asked) == 2
         assert [item.stage for item in chat.app.session.conversation] == [Stage.STOPPED] * 3
+
+
+async def test_what_escape_says_stands_as_long_as_it_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[tuple[object, ...]] = []
+    async with sitting() as chat:
+        for text in ("first", "second"):
+            await chat.send(text)
+        monkeypatch.setattr(chat.app.chat.view, "say", lambda *given: said.append(given))
+        await chat.pilot.press("escape")
+        await chat.until(lambda: said)
+        assert "will follow: esc again" in str(said[0][0]) and said[0][1:] == (AGAIN_WITHIN_S,)
 
 
 async def test_a_second_escape_later_is_a_first_one() -> None:

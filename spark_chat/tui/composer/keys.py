@@ -8,7 +8,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("up, down", "On the first and last line: earlier and later prompts; the draft is at the bottom."),
     ("ctrl+up, ctrl+down", "Earlier and later prompts from any line."),
     ("tab", "Take the command that is marked in the list above the prompt."),
-    ("alt+o, click", "Open the pasted text (⧉) at the cursor, or before it; again or escape closes it."),
+    ("alt+o, click", "Open the pasted text (⧉) at the cursor, or before it; again or esc closes it."),
     ("backspace", "Remove a pasted text as a whole; ctrl+z brings it back."),
     ("ctrl+c, ctrl+x, ctrl+v", "Copy and cut what is selected; paste."),
     ("ctrl+z, ctrl+y", "Undo, redo."),

@@ -142,7 +142,7 @@ class ChatView(Noticing):
     def changed(self, snapshot: Snapshot) -> None:
         if snapshot.ready is not self._ready:
             self._ready = snapshot.ready
-            if said := took_over(snapshot.ready):
+            if said := took_over(snapshot.ready, bool(snapshot.recipe and snapshot.recipe.fresh)):
                 self.say(f"The chat {said}.")
         if snapshot.recipe is not None:
             self._transcript.share = share(snapshot.recipe.engine)

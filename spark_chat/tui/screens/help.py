@@ -15,17 +15,18 @@ from textual.widget import Widget
 from spark_chat.meters.definitions import DEFINITIONS
 from spark_chat.optimizations.optimization import State
 from spark_chat.tui import commands, keymap, message_keys
+from spark_chat.tui.talks import keys as talk_keys
 
 KEYS = (
     ("enter", "send what is written"),
     ("shift+enter, ctrl+j, alt+enter", "a new line"),
     ("up, down", "earlier and later prompts, from the first and the last line; what was being written is kept"),
-    ("escape", "stop the answer; else close what stands open"),
+    ("esc", "stop the answer; else close what stands open"),
     ("ctrl+c", "copy what is selected; else stop the answer; else, twice, quit; nothing written is cleared"),
     ("ctrl+d", "quit, where nothing is written"),
     ("ctrl+z, ctrl+y", "undo and redo what was written; ctrl+z suspends nothing"),
     ("tab, shift+tab", "to the badges and back; enter opens one"),
-    ("alt+o", "open a pasted text that shows as a chip; up, down, pageup, pagedown scroll it, escape closes it"),
+    ("alt+o", "open a pasted text that shows as a chip; up, down, pgup, pgdn scroll it, esc closes it"),
 )
 """Keys of widgets, which are no commands."""
 
@@ -35,7 +36,7 @@ STATES = {
     State.UNAVAILABLE: "cannot run here; the badge says why",
     State.FAILED: "asked for, and not at work; the badge says why",
     State.STARTING: "the engine is coming up; or drafting is set up, and no draft was counted yet",
-    State.WAITING: "no engine was started: there is no model yet",
+    State.WAITING: "no engine was started; the badge says why",
 }
 
 
@@ -67,6 +68,7 @@ def help_rows() -> list[tuple[str, list[tuple[str, str]]]]:
         ("Keys", [*KEYS, *_moved()]),
         ("Commands", listed),
         ("Messages: with one chosen", message_keys.help_rows()),
+        ("Conversations: in their list", talk_keys.help_rows()),
         ("Badges and marks", states),
         ("Numbers", numbers),
     ]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from textual import on
 from textual.app import ComposeResult
@@ -19,6 +18,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from spark_chat.logs.sieve import Sieve
+from spark_chat.text.wrap import wrap
 from spark_chat.tui.plain import Plain, one_line
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LogLines(ScrollView, can_focus=True):
     def _wrapped(self, line: str) -> list[str]:
         width = max(1, self.scrollable_content_region.width)
         line = line.expandtabs(4)
-        return [line] if cell_len(line) <= width else chop_cells(line, width)
+        return [line[start:end] for start, end, _ in wrap(line, width)]
 
     def _measure(self) -> None:
         self.virtual_size = Size(max(1, self.scrollable_content_region.width), len(self._rows))

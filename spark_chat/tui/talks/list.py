@@ -87,7 +87,8 @@ class TalkList(Widget):
 
     def render(self) -> Content:
         if not self.window.total:
-            return Content.styled(f"  {self.empty}", "$text-muted")
+            lines = Content.styled(self.empty, "$text-muted").wrap(max(1, self.size.width - 4))
+            return Content("\n").join(Content.assemble("  ", line) for line in lines)
         width, now = self.size.width - 2, datetime.now()
         lines = []
         for at, item in self.window.view:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from textual.content import Content
@@ -11,6 +12,7 @@ from spark_chat.moment import local
 from spark_chat.tui.plain import one_line
 
 HERE, HELD, PINNED = "open", "in use", "pinned"
+_LAST = re.compile(r" \([a-z0-9 ]{1,12}\)$")
 WHEN = 12
 """Cells of the time."""
 
@@ -32,9 +34,17 @@ def row(item: Listed, width: int, now: datetime, *, chosen: bool, here: bool) ->
     lead = f"{'▸' if chosen else ' '} {'* ' if item.pinned else '  '}"
     time = f"{when(item.updated, now):<{WHEN}}  " if width >= 50 else ""
     room = max(4, width - len(lead) - len(time) - (len(end) + 2 if end else 0))
-    title = Content(one_line(item.title) or "untitled").truncate(room, ellipsis=True, pad=True)
+    title = _title(one_line(item.title) or "untitled", room)
     text = Content.assemble(lead, (time, "$text-muted"), title, (f"  {end}" if end else "", "$text-accent"))
     return text.stylize("bold") if chosen else text
+
+
+def _title(title: str, room: int) -> Content:
+    """Cut to `room` cells; what tells a fork from what it comes from stays."""
+    end = _LAST.search(title)
+    if end is None or Content(title).cell_length <= room or len(end[0]) * 2 > room:
+        return Content(title).truncate(room, ellipsis=True, pad=True)
+    return Content(title[: end.start()]).truncate(room - len(end[0]), ellipsis=True) + Content(end[0])
 
 
 def hit_row(hit: Hit, width: int, now: datetime, *, chosen: bool, here: bool) -> Content:

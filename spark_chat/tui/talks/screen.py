@@ -12,17 +12,15 @@ from textual.widgets import Input, Static
 
 from spark_chat.history.message import Hit
 from spark_chat.tui.plain import Plain, one_line
+from spark_chat.tui.talks.keys import hint
 from spark_chat.tui.talks.list import TalkList
 from spark_chat.tui.talks.window import PAGE
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
 
-HINTS = (
-    ("enter", "open"), ("esc", "back"), ("ctrl+n", "new"), ("ctrl+r", "rename"), ("ctrl+t", "pin"),
-    ("ctrl+d", "delete"), ("ctrl+z", "undo"), ("↑↓ pgup pgdn", "choose"),
-)  # fmt: skip
-NAMING = (("enter", "keep this name; an empty one is the first prompt's"), ("esc", "leave it as it was"))
+HINT_LINES, ROOMY = 3, 16
+"""Lines of the hints, on a screen of at least so many rows; else one."""
 
 
 def _key(key: str, action: str, help: str, id: str) -> Binding:
@@ -101,6 +99,10 @@ class TalksScreen(Screen[None]):
         words = self._search
         if words.strip():
             hits = await journal.committed(shelf.search(words)) or []
+            for at, hit in enumerate(hits):
+                if hit.listed.conversation == self._follow:
+                    self.list.window.chosen = at
+            self._follow = ""
             self.list.empty = "Nothing was found. Every word must be there; the beginning of a word is enough."
             self.list.window.reset(len(hits), hits)
             self.list.show(2)
@@ -149,12 +151,9 @@ class TalksScreen(Screen[None]):
 
     def _hint(self) -> None:
         """The keys that there is room for."""
-        line = ""
-        for key, word in NAMING if self._naming else HINTS:
-            more = f"{' · ' if line else ''}{key} {word}"
-            if len(line) + len(more) <= self.app.size.width - 4:
-                line += more
-        self.query_one("#talks-hints", Static).update(line)
+        size = self.app.size
+        lines = HINT_LINES if size.height >= ROOMY else 1
+        self.query_one("#talks-hints", Static).update(hint(bool(self._naming), size.width - 4, lines))
 
     # ------------------------------------------------------------------ keys
 

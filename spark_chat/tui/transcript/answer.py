@@ -14,7 +14,7 @@ from spark_chat.text.blocks import BlockSplitter
 from spark_chat.text.clean import clean
 from spark_chat.text.grammar import block_tokens
 from spark_chat.text.palette import Palette
-from spark_chat.text.piece import Piece, Plain, Prose, shown
+from spark_chat.text.piece import Figures, Piece, Plain, Prose, shown
 from spark_chat.text.render import pieces_of
 from spark_chat.text.row import Lead, Row
 from spark_chat.text.table import TableRows
@@ -219,10 +219,10 @@ class Answer(Entry):
         if mark is not None:
             start = ((mark[0] + (" · " if line else ""), mark[1]),)
             pieces.append(
-                Plain(line or " ", role="muted", lead=Lead(start, tuple((" " * cell_len(t), r) for t, r in start)))
+                Figures(line or " ", role="muted", lead=Lead(start, tuple((" " * cell_len(t), r) for t, r in start)))
             )
         elif line:
-            pieces.append(Plain(line, role="muted"))
+            pieces.append(Figures(line, role="muted"))
         if not self.slots and not pieces:
             pieces.append(Plain("an empty answer", role="faint"))
         self.put(len(self.slots), len(self.slots), pieces)
