@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import signal
 import site
 import socket
@@ -23,6 +22,7 @@ from spark_chat.engine.child import Child
 from spark_chat.engine.codec import decode_event
 from spark_chat.engine.configuration import told
 from spark_chat.engine.interface import EngineFailure
+from spark_chat.engine.last_words import last_words
 from spark_chat.engine.protocol import AnyCommand, AnyEvent, Failed, Leave, Left, ProtocolError, Ready, Shutdown
 from spark_chat.engine.visit import Visit
 from spark_chat.engine.wire import messages
@@ -36,14 +36,6 @@ STOP_S = 3.0
 """Seconds that a worker has to end by itself once it was asked to."""
 LOOKS = 8
 """How often a start looks again for an engine that came first, and is gone or shut at the next look."""
-
-_TELLING = [
-    re.compile(pattern)
-    for pattern in (r"GGML_ASSERT|what\(\):|[Oo]ut of memory", r"^\w*(Error|Exception)\b", r" E ", r"Fatal Python")
-]
-"""Lines of a log that say why it ended, the most telling kind first."""
-_ROUTINE = re.compile(r"^[\d.]+ [ID] ")
-"""A line of llama.cpp's that says nothing of an end."""
 
 
 class EngineClient:
@@ -275,13 +267,10 @@ class EngineClient:
                 how += " That is also how the system ends a process when memory runs out."
         else:
             how = f"Its exit code was {code}."
-        lines = self.log_end(120)
-        telling = next((found for kind in _TELLING if (found := [x for x in lines if kind.search(x)])), [])
-        telling = telling or [line for line in lines[-1:] if not _ROUTINE.match(line)]
         return Failed(
             code="died",
             what="The engine's process has ended.",
-            why=how + (f" Its log says: {telling[-1].rstrip(' .')}." if telling else ""),
+            why=how + last_words(self.log_end(120)),
             remedy="Restart the engine; the conversation is kept.",
             facts={"exit_code": code},
             time=time.monotonic(),

@@ -80,10 +80,11 @@ async def test_in_a_pipe_the_second_ctrl_c_leaves(tmp_path: Path) -> None:
 @pytest.mark.parametrize("leaving", ["exit", "quit", "/quit", "/bye", "/q"])
 async def test_leaving(tmp_path: Path, leaving: str) -> None:
     sitting = sit(tmp_path)
+    await sitting.until("> ")
     sitting.type(f"{leaving}\n")
-    assert await asyncio.wait_for(sitting.running, 10) == 0
+    assert await asyncio.wait_for(sitting.running, 10) == await sitting.end() == 0
     assert asked(sitting.engine) == []
-    assert not sitting.words.rstrip().endswith(">"), "nobody is asked for more"
+    assert sitting.words.count("> ") == 1, "nobody is asked for more"
 
 
 async def test_commands_of_the_one_table(tmp_path: Path) -> None:
