@@ -13,8 +13,11 @@ from spark_chat.lab.summary import Share, histogram, shares
 from spark_chat.meters import units
 from spark_chat.meters.numbers import AnswerNumbers
 
-RUN_COLUMNS = ("run", "tokens", "cached", "TTFT", "prefill", "TPOT", "tok/s", "accept")
+RUN_COLUMNS = ("run", "tok/s", "accept", "TTFT", "TPOT", "prefill", "tokens", "cached")
+"""What one looks for first comes first: a narrow screen shows the others below."""
 BAR = 24
+BESIDE_BAR = 20
+"""Columns that a bar's figures take."""
 WIDE = 1_000
 OVER: tuple[tuple[str, Callable[[list[float]], float]], ...] = (("min", min), ("median", median), ("max", max))
 
@@ -29,7 +32,7 @@ def check_lines(answers: Sequence[Answer], now: AnswerNumbers | None = None, wid
     if len(counted) > 1:
         rows += [_over(name, counted, of) for name, of in OVER]
     lines = fitting(RUN_COLUMNS, rows, width)
-    bars = histogram_lines(histogram(counted))
+    bars = histogram_lines(histogram(counted), width)
     return [*lines, *(["", *bars] if bars else [])]
 
 
@@ -44,9 +47,9 @@ def _run(answer: Answer) -> tuple[str, ...]:
 
 def _cells(answer: Answer | AnswerNumbers, tokens: int) -> tuple[str, ...]:
     return (
-        f"{tokens:,}", f"{answer.cached_tokens or 0:,}/{answer.prompt_tokens or 0:,}",
-        units.seconds(answer.ttft_s), units.rate(answer.prefill_tok_s), units.milliseconds(answer.tpot_ms),
-        units.rate(answer.decode_tok_s), units.accept(answer.accept_length),
+        units.rate(answer.decode_tok_s), units.accept(answer.accept_length), units.seconds(answer.ttft_s),
+        units.milliseconds(answer.tpot_ms), units.rate(answer.prefill_tok_s), f"{tokens:,}",
+        f"{answer.cached_tokens or 0:,}/{answer.prompt_tokens or 0:,}",
     )  # fmt: skip
 
 
@@ -56,21 +59,21 @@ def _over(name: str, answers: Sequence[Answer], of: Callable[[list[float]], floa
         return shown(of(values)) if values else units.NONE
 
     return (
-        name, cell("completion_tokens", lambda value: f"{value:,.0f}"), "", cell("ttft_s", units.seconds),
-        cell("prefill_tok_s", units.rate), cell("tpot_ms", units.milliseconds), cell("decode_tok_s", units.rate),
-        cell("accept_length", units.accept),
+        name, cell("decode_tok_s", units.rate), cell("accept_length", units.accept), cell("ttft_s", units.seconds),
+        cell("tpot_ms", units.milliseconds), cell("prefill_tok_s", units.rate),
+        cell("completion_tokens", lambda value: f"{value:,.0f}"), "",
     )  # fmt: skip
 
 
-def histogram_lines(steps: Sequence[int] | None) -> list[str]:
+def histogram_lines(steps: Sequence[int] | None, width: int = WIDE) -> list[str]:
     """One bar for each number of drafts that a step accepted."""
     if not steps or not sum(steps):
         return []
-    most, whole = max(steps), sum(steps)
+    most, whole, long = max(steps), sum(steps), max(4, min(BAR, width - BESIDE_BAR))
     lines = ["drafts accepted a step"]
     for accepted, count in enumerate(steps):
-        bar = "█" * round(count / most * BAR) or ("▏" if count else "")
-        lines.append(f"{accepted:>3}  {bar:<{BAR}}  {count:>6,}  {count / whole * 100:>3.0f} %")
+        bar = "█" * round(count / most * long) or ("▏" if count else "")
+        lines.append(f"{accepted:>3}  {bar:<{long}}  {count:>6,}  {count / whole * 100:>3.0f} %")
     return lines
 
 

@@ -20,6 +20,7 @@ from spark_chat.tui.app import SparkApp
 from spark_chat.tui.lab.chart import POINTS, Chart, Course
 from spark_chat.tui.lab.check import CheckScreen
 from spark_chat.tui.lab.compare import CompareScreen
+from spark_chat.tui.lab.options import packed
 from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Script
 from tests.lab.scripted import Scripted
 from tests.tui.sitting import Clock, Sitting, sitting
@@ -75,6 +76,35 @@ async def test_a_prompt_is_checked_and_stays_out_of_the_conversation() -> None:
         await found.pilot.press("escape")
         await found.until(lambda: found.app.screen is found.app.chat, "the chat")
         assert found.app.chat.composer.text == "What is a lighthouse?", "what was written is still there"
+
+
+@pytest.mark.parametrize("width, lines", [(40, 3), (80, 2), (200, 1)])
+def test_options_break_between_two_keys(width: int, lines: int) -> None:
+    items = ("f5 run", "f6 5 runs", "f7/f9 up to 64 tokens", "f8 greedy", "f4 cache as it is", "esc back")
+    found = packed(items, width - 4).splitlines()
+    assert len(found) == lines and max(map(len, found)) <= width - 4
+    assert [item for line in found for item in line.split("   ")] == list(items)
+
+
+async def test_the_table_is_scrolled_by_keys_and_fits_a_narrow_screen() -> None:
+    async with lab(size=(40, 20)) as (found, _):
+        screen = await open_check(found)
+        screen.query_one(TextArea).text = "Hi"
+        await found.pilot.press("f5")
+        await found.until(lambda: "Kept as" in found.screen_text(), "the end")
+        shown = found.screen_text()
+        assert "tok/s  accept" in shown and "It ran on" not in shown
+        seen = [shown]
+        for _ in range(16):
+            await found.pilot.press("pagedown")
+            await found.pilot.pause()
+            seen.append(found.screen_text())
+        everything = "\n".join(seen)
+        assert all(word in everything for word in ("prefill", "TPOT", "cached", "It ran on the chat's engine"))
+        for _ in range(17):
+            await found.pilot.press("pageup")
+        await found.pilot.pause()
+        assert "warm-up, cold" in found.screen_text()
 
 
 async def test_the_options_do_what_they_say() -> None:
@@ -216,6 +246,10 @@ async def test_two_configurations_side_by_side() -> None:
         await found.until(lambda: "Kept as" in found.screen_text(), "the end")
         shown = found.screen_text()
         assert "mtp=off" in shown and "mtp=on" in shown and "95 %" in shown
+        await found.pilot.resize_terminal(60, 40)
+        await found.pilot.pause()
+        heads = [line for line in found.screen_text().splitlines() if line.strip().startswith("configuration")]
+        assert len(heads) > 1, "the table became several"
         assert stopped == [True, True], "the chat's engine makes room"
         await found.until(lambda: found.app.session.snapshot.phase is Phase.READY, "the chat's engine")
         assert engine.alive and not measured.alive

@@ -19,6 +19,7 @@ from spark_chat.lab.plan import origins
 from spark_chat.lab.report import limit_lines
 from spark_chat.tui.lab.chart import Chart
 from spark_chat.tui.lab.keeping import kept, made
+from spark_chat.tui.lab.options import packed
 from spark_chat.tui.plain import Plain
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class CheckScreen(Screen[None]):
         Binding("f7", "step('max_tokens')", "Longest answer", id="check.tokens", show=False, priority=True),
         Binding("f8", "switch('sampled')", "Greedy or sampled", id="check.sampled", show=False, priority=True),
         Binding("f9", "switch('fixed_length')", "Fixed length", id="check.fixed", show=False, priority=True),
+        Binding("pageup", "page(-1)", "Earlier lines of the table", id="check.earlier", show=False, priority=True),
+        Binding("pagedown", "page(1)", "Later lines of the table", id="check.later", show=False, priority=True),
     ]
 
     def __init__(self, text: str = "") -> None:
@@ -96,9 +99,18 @@ class CheckScreen(Screen[None]):
         how = "the chat's sampling" if options.sampled else "greedy"
         length = f"{'exactly' if options.fixed_length else 'up to'} {options.max_tokens:,} tokens"
         cache = "fresh prefix" if options.fresh else "cache as it is"
-        self.query_one("#check-options", Plain).show(
-            f"f5 run   f6 {options.runs} runs   f7/f9 {length}   f8 {how}   f4 {cache}   esc back"
-        )
+        items = ("f5 run", f"f6 {options.runs} runs", f"f7/f9 {length}", f"f8 {how}", f"f4 {cache}", "esc back")
+        self.query_one("#check-options", Plain).show(packed(items, self.size.width - 4))
+
+    def on_resize(self) -> None:
+        """The line of options breaks elsewhere, and the table may be one or several."""
+        self._show_options()
+        self._show_table()
+
+    def action_page(self, step: int) -> None:
+        """Scroll the table, from wherever the cursor is."""
+        found = self.query_one("#check-found", VerticalScroll)
+        found.scroll_relative(y=step * max(1, found.size.height - 1), animate=False)
 
     def action_switch(self, name: str) -> None:
         """Switch one of the options."""

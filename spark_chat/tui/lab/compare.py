@@ -26,10 +26,12 @@ from spark_chat.lab.workload import DEFAULT, workload
 from spark_chat.optimizations.optimization import State
 from spark_chat.optimizations.table import optimization
 from spark_chat.tui.lab.chart import Chart
+from spark_chat.tui.lab.options import packed
 from spark_chat.tui.plain import Plain
 
 if TYPE_CHECKING:
     from spark_chat.driver.snapshot import Snapshot
+    from spark_chat.lab.report import Record
     from spark_chat.lab.results import AnyFound
     from spark_chat.lab.runner import Standing
     from spark_chat.meters.numbers import AnswerNumbers
@@ -62,6 +64,8 @@ class CompareScreen(Screen[None]):
         Binding("f5,ctrl+r", "run", "Run the comparison", id="compare.run", show=False, priority=True),
         Binding("f6", "rounds", "Number of rounds", id="compare.rounds", show=False, priority=True),
         Binding("f8", "cumulative", "All, or one after the other", id="compare.ladder", show=False, priority=True),
+        Binding("pageup", "page(-1)", "Earlier lines of the table", id="compare.earlier", show=False, priority=True),
+        Binding("pagedown", "page(1)", "Later lines of the table", id="compare.later", show=False, priority=True),
     ]
 
     def __init__(self) -> None:
@@ -72,11 +76,12 @@ class CompareScreen(Screen[None]):
         self._plan: Plan | None = None
         self._narration: Narration | None = None
         self._found: list[AnyFound] = []
+        self._record: Record | None = None
         self._live_at = 0.0
         self._next_answer = True
 
     def compose(self) -> ComposeResult:
-        yield Plain("compare   the same prompts under several settings, each on engines of its own", id="compare-title")
+        yield Plain("compare   the same prompts under several settings, on its own engines", id="compare-title")
         yield OptionList(id="compare-toggles", markup=False)
         yield Input(
             " ".join(DEFAULT),
@@ -110,9 +115,19 @@ class CompareScreen(Screen[None]):
         listing.highlighted = at if at is not None else 0
         rounds = f"{self.rounds} round{'s' if self.rounds > 1 else ''}" if self.rounds else "3 rounds, of gsm8k 1"
         how = "one added after the other" if self.cumulative else "all combinations"
-        self.query_one("#compare-options", Plain).show(
-            f"f5 run   enter vary or not   f6 {rounds}   f8 {how}   tab prompts   esc back"
-        )
+        items = ("f5 run", "enter vary or not", f"f6 {rounds}", f"f8 {how}", "tab prompts", "esc back")
+        self.query_one("#compare-options", Plain).show(packed(items, self.size.width - 4))
+
+    def on_resize(self) -> None:
+        """The line of options breaks elsewhere, and so do tables."""
+        self._show_options()
+        if self._record is not None:
+            self._show("\n".join(as_lines(self._record, self._width)))
+
+    def action_page(self, step: int) -> None:
+        """Scroll the table, from wherever the cursor is."""
+        found = self.query_one("#compare-found", VerticalScroll)
+        found.scroll_relative(y=step * max(1, found.size.height - 1), animate=False)
 
     def _toggle_text(self, name: str) -> str:
         """One toggle; where it can do nothing here, why."""
@@ -189,7 +204,7 @@ class CompareScreen(Screen[None]):
         app = self.spark
         room = app.room
         assert room is not None
-        self._plan, self._found = plan, []
+        self._plan, self._found, self._record = plan, [], None
         self._narration = Narration(plan, self.say)
         self._bench = Bench(
             plan, self, app.measuring_driver, keep=app.resolved.settings.ui.history, going_on=going_on
@@ -198,8 +213,8 @@ class CompareScreen(Screen[None]):
         try:
             await room.driver.stop()
             made = await self._bench.run()
-            lines = await asyncio.to_thread(as_lines, made.record, self._width)
-            self._show("\n".join(lines))
+            self._record = made.record
+            self._show("\n".join(as_lines(made.record, self._width)))
             stopped = "Stopped; this is what was measured. " if made.record["interrupted"] else ""
             said = f"{stopped}Kept as {made.record['id']}." if made.record["id"] else f"{stopped}Done."
             if stopped and made.record["id"]:
