@@ -20,7 +20,7 @@ BAD = {
     "ESCDELAY": ("1" + "0" * 400,),
     "TEXTUAL_FPS": ("1_0" * 100,),
     "COLUMNS": ("999999999",),
-    "TEXTUAL_LOG": ("/", "/nonexistent/log", "a\0b"),
+    "TEXTUAL_LOG": ("/", "/proc/nothing/log", "a\0b"),
 }
 
 
