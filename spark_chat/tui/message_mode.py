@@ -78,7 +78,7 @@ class MessageMode:
         """No message is chosen any more."""
         if self.active:
             self._transcript.choose_none()
-            self.show()
+        self.show()
 
     def show(self) -> None:
         """Bring the line of keys up to date."""
@@ -88,6 +88,8 @@ class MessageMode:
         """A key, or "" for a paste, before it goes where it goes; whether it was one of the chosen message's. One that
         means something else ends the choice. The composer has the focus, so no binding of a letter would be asked."""
         if not self.active:
+            if self._screen.is_mounted and self._screen.query_one(MessageBar).display:
+                self.show()  # what was chosen is gone
             return False
         given = message_keys.deed_of(key)
         if given is not None:

@@ -206,6 +206,7 @@ async def test_an_answer_cut_by_length_is_continued_in_its_place() -> None:
         await chat.until(lambda: "n continue" in chat.screen_text())
         await chat.pilot.press("n")
         await chat.until(lambda: len(chat.engine.asked) == 2)
+        await chat.until(lambda: "c copy" not in chat.screen_text(), "no message is chosen, so no keys of one")
         opening = chat.engine.openings[1]
         assert opening is not None and (opening.text, opening.thought) == ("one, two, ", "")
         assert chat.engine.asked[1][0] != chat.engine.asked[0][0], "an id is asked once in an engine's life"

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
 
 
+WRITING = "enter keep   esc leave it"
+
+
 class SettingsScreen(Screen[None]):
     """All settings, one line each."""
 
@@ -43,6 +46,8 @@ class SettingsScreen(Screen[None]):
         super().__init__()
         self._sentence = ""
         self._told = ""
+        self._typed = ("", "")
+        """Key and text of what was entered last, until it is known whether it was taken."""
 
     def compose(self) -> ComposeResult:
         yield Plain(id="settings-title")
@@ -60,11 +65,15 @@ class SettingsScreen(Screen[None]):
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
 
+    @property
+    def _writing(self) -> bool:
+        return not self.query_one(Input).has_class("-hidden")
+
     def on_mount(self) -> None:
         self.show()
 
     def on_resize(self, event: Resize) -> None:
-        self.call_after_refresh(self.show)
+        self.call_after_refresh(self.follow_engine)
 
     # ------------------------------------------------------------------ showing
 
@@ -82,7 +91,15 @@ class SettingsScreen(Screen[None]):
         )
 
     def show(self, sentence: str = "") -> None:
-        """Bring everything up to date; `sentence` says what went wrong, where something did."""
+        """Bring everything up to date; `sentence` says what went wrong, where something did. What was typed and is
+        refused by it can be put right."""
+        self._draw(sentence)
+        (key, text), self._typed = self._typed, ("", "")
+        row = self._row()
+        if sentence and row is not None and row.key == key:
+            self._open_input(text)
+
+    def _draw(self, sentence: str = "") -> None:
         listing = self._list
         width = max(20, listing.scrollable_content_region.width - 2)
         prompts: list[tuple[str | None, Content]] = []
@@ -98,7 +115,7 @@ class SettingsScreen(Screen[None]):
             listing.add_options([Option(prompt, id=key, disabled=key is None) for key, prompt in prompts])
             listing.highlighted = 1
         self.query_one("#settings-head", Plain).show(head_text(width))
-        self.query_one("#settings-hints", Plain).show(hints_text(width))
+        self.query_one("#settings-hints", Plain).show(WRITING if self._writing else hints_text(width))
         choices, room = self.spark.choices, self.spark.room
         pending = pending_text(len(room.pending) if room else 0, 60)
         path = str(choices.resolved.path or "no settings file: no home folder is known")
@@ -110,7 +127,7 @@ class SettingsScreen(Screen[None]):
     def follow_engine(self) -> None:
         """What runs changed, or how it is known to run: the sentence that stands there stays."""
         if self.is_mounted:
-            self.show(self._told)
+            self._draw(self._told)
 
     def _row(self) -> Row | None:
         at = self._list.highlighted
@@ -143,10 +160,15 @@ class SettingsScreen(Screen[None]):
         elif row.kind == "choice":
             self.action_step(1)
         else:
-            field = self.query_one(Input)
-            field.value = "" if saved is None or saved == {} else said(saved) if row.kind != "table" else inline(saved)
-            field.remove_class("-hidden")
-            field.focus()
+            nothing = saved is None or saved == {}
+            self._open_input("" if nothing else said(saved) if row.kind != "table" else inline(saved))
+
+    def _open_input(self, text: str) -> None:
+        field = self.query_one(Input)
+        field.value = text
+        field.remove_class("-hidden")
+        field.focus()
+        self.query_one("#settings-hints", Plain).show(WRITING)
 
     def action_step(self, by: int) -> None:
         """The next or the previous of the choices."""
@@ -164,6 +186,7 @@ class SettingsScreen(Screen[None]):
         self._close_input()
         if row is not None:
             left_out = row.optional and not text.strip()
+            self._typed = row.key, text
             self.post_message(SettingChanged(row.key, None if left_out else text))
 
     def action_default(self) -> None:
@@ -174,6 +197,7 @@ class SettingsScreen(Screen[None]):
     def _close_input(self) -> None:
         self.query_one(Input).add_class("-hidden")
         self._list.focus()
+        self._draw(self._told)
 
     # ------------------------------------------------------------------ leaving
 
@@ -182,7 +206,7 @@ class SettingsScreen(Screen[None]):
         self.app.post_message(RestartWanted())
 
     def action_back(self) -> None:
-        if self.query_one(Input).has_class("-hidden"):
-            self.dismiss()
-        else:
+        if self._writing:
             self._close_input()
+        else:
+            self.dismiss()
