@@ -208,6 +208,8 @@ class PlainChat:
             self.leave(0)
         elif wish is Wish.WARN:
             self.output.say(HINT)
+        self._prompt_due = True  # the sign that stood there has scrolled away
+        self._prompt()
 
 
 async def _run(resolved: Resolved, whole: bool) -> int:

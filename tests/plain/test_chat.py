@@ -16,6 +16,7 @@ from spark_chat.engine.protocol import Failed, Generate
 from spark_chat.history.journal import Journal
 from spark_chat.history.shelf import Shelf
 from spark_chat.plain.output import Output
+from spark_chat.tui.quitting import HINT
 from tests.fakes import FakeModels, Script
 from tests.plain.sitting import PATIENCE_S, sit
 
@@ -62,6 +63,7 @@ async def test_ctrl_c_stops_the_answer_keeps_what_came_and_twice_leaves(tmp_path
     assert not sitting.running.done()
     sitting.chat.interrupted()
     await sitting.until("Press ctrl+c again to quit")
+    await sitting.until(f"{HINT}\n> ")
     sitting.chat.interrupted()
     assert await asyncio.wait_for(sitting.running, 10) == 0
     assert sitting.answers.startswith("one two") and sitting.answers.endswith("\n")
