@@ -69,7 +69,7 @@ def fit(facts: Facts, model: Suited = LING) -> Fit:
     machine = facts.machine
     if machine.gpu is None:
         return Fit(
-            f"No NVIDIA GPU here: llama.cpp chats on the CPU ({_cores(machine.cores)}, {size(machine.memory_bytes)}).",
+            f"No NVIDIA GPU here: llama.cpp runs on {_cores(machine.cores)}, with {size(machine.memory_bytes)}.",
             ("`spark-chat pull OWNER/NAME` brings larger .gguf models; esc closes this.",),
         )
     here = "This DGX Spark" if machine.spark else f"This machine's {_short(machine.gpu.name)}"
