@@ -99,3 +99,32 @@ async def test_in_accessible_mode_the_meters_move_once_an_answer_is_over() -> No
         assert chat.meters == before
         chat.engine.done()
         await chat.until(lambda: "131.2 tok/s" in chat.meters)
+
+
+@pytest.mark.usefixtures("home")
+async def test_what_there_is_no_room_for_can_not_be_accepted_or_put_away_unseen() -> None:
+    long = Notice("failed", "It failed.", ("why " * 60,), dismissable=False)
+    offer = Notice("tour", "A tour?", ("Four short steps.",), accept="tour")
+    async with sitting(size=(40, 20)) as chat:
+        view = chat.app.chat.view
+        view.put(long)
+        view.put(offer)
+        await chat.until(lambda: "It failed." in chat.screen_text())
+        assert "A tour?" not in chat.screen_text() and view.accept == "" and not view.dismiss()
+        view.take_down("failed")
+        await chat.until(lambda: "A tour?" in chat.screen_text())
+        assert view.accept == "tour" and view.dismiss() and chat.notices == []
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("size", [(40, 20), (80, 24)])
+async def test_the_prompt_stays_in_view_while_a_paste_is_looked_at(size: tuple[int, int]) -> None:
+    async with sitting(size=size) as chat:
+        chat.app.chat.view.put(Notice("tour", "A tour?", ("Many words. " * 30,), accept="tour"))
+        chat.app.chat.composer.paste("a pasted line\n" * 60)
+        await chat.pilot.press("alt+o")
+        await chat.until(lambda: "a pasted line" in chat.screen_text())
+        await chat.until(lambda: chat.app.chat.composer.prompt.region.bottom <= size[1], "the prompt")
+        assert chat.app.chat.max_scroll_y == 0 and "pasted 8" in chat.screen_text().splitlines()[-1]
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Many words." in chat.screen_text(), "the notice, whole again")

@@ -24,7 +24,7 @@ def hint(chat: Sitting) -> str:
         (Now(), 80, "enter send · ctrl+p commands"),
         (Now(), 60, ""),
         (Now(answering=True), 80, "esc stop · ctrl+p commands"),
-        (Now(empty=False, pasted=True), 40, "pasted: enter sends"),
+        (Now(empty=False, pasted=True), 40, "enter sends"),
         (Now(empty=False, slots=True), 40, "tab next"),
         (Now(empty=False, weight=Weight(312, 1_200, 8_192)), 80, "312 tok · 7.0k left"),
         (Now(empty=False, weight=Weight(312, 1_200, 8_192)), 40, "312 tok"),

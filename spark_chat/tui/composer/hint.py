@@ -12,6 +12,8 @@ from spark_chat.tui import keymap
 
 FROM = 70
 """Columns from which an empty prompt shows keys, and a weight is said in full."""
+WIDE = 110
+"""Columns from which a long hint takes little from the lines beside it."""
 BRIEF_FROM = 40
 """Columns from which what must not be missed is shown."""
 
@@ -50,9 +52,9 @@ def hint_text(now: Now, width: int) -> str:
     if width < BRIEF_FROM:
         return ""
     if now.pasted and not now.empty:
-        return "pasted: enter sends"
+        return "pasted: enter sends" if width >= FROM else "enter sends"
     if now.slots and not now.empty:
-        return "tab next place · enter sends" if width >= FROM else "tab next"
+        return "tab next place · enter sends" if width >= WIDE else "tab next place" if width >= FROM else "tab next"
     if now.weight is not None and not now.empty:
         return weight_text(now.weight, width)
     if now.counting and not now.empty:

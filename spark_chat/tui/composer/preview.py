@@ -23,7 +23,7 @@ class Preview(ScrollView):
     """Draws only the lines in view, so a text of any size opens at once."""
 
     DEFAULT_CSS = """
-    Preview { height: auto; max-height: 12; border: round $secondary; display: none; background: transparent; }
+    Preview { height: auto; max-height: 40vh; border: round $secondary; display: none; background: transparent; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close", show=False)]
 
@@ -47,6 +47,7 @@ class Preview(ScrollView):
         self.border_subtitle = "up, down, pages scroll · esc closes"
         self.virtual_size = Size(width, len(self._lines))
         self.display = True
+        self.screen.add_class("-looking")
         self.scroll_home(animate=False)
         self.refresh(layout=True)
 
@@ -54,6 +55,7 @@ class Preview(ScrollView):
         self.chip = None
         self._lines = []
         self.display = False
+        self.screen.remove_class("-looking")
 
     @property
     def is_open(self) -> bool:

@@ -49,7 +49,7 @@ class Noticing:
 
     def dismiss(self) -> bool:
         """Take down the topmost notice that may be. False where there is none."""
-        for notice in self._screen.query_one(NoticePanel).notices:
+        for notice in self._screen.query_one(NoticePanel).drawn:
             if notice.dismissable:
                 self._own.pop(notice.name, None)
                 self._dismissed.add(notice.name)
@@ -64,7 +64,7 @@ class Noticing:
     @property
     def accept(self) -> str:
         """What the go-on key would do now: the topmost offer's name for it."""
-        shown = self._screen.query_one(NoticePanel).notices
+        shown = self._screen.query_one(NoticePanel).drawn
         return next((notice.accept for notice in shown if notice.accept), "")
 
     def show_notices(self) -> None:

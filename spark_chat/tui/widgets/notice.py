@@ -99,15 +99,23 @@ class NoticePanel(Widget, can_focus=False):
     def on_resize(self, event: Resize) -> None:
         self.refresh(layout=True)
 
+    @property
+    def drawn(self) -> tuple[Notice, ...]:
+        """Those that there is room for: only what they offer is to be had."""
+        return tuple(notice for notice, _ in self._fitting())
+
     def render(self) -> Content:
+        return Content("\n").join(content for _, content in self._fitting())
+
+    def _fitting(self) -> list[tuple[Notice, Content]]:
         height = self.app.size.height
         part = 2 if any(notice.half for notice in self.notices) else 3
         room = max(2, height // part) if height >= 12 else max(1, height - 4)
         width = self.app.size.width - self.gutter.width
-        shown: list[Content] = []
+        shown: list[tuple[Notice, Content]] = []
         for notice in self.notices:
-            left = room - sum(len(content.plain.splitlines()) for content in shown) - len(shown)
+            left = room - sum(len(content.plain.splitlines()) for _, content in shown) - len(shown)
             if left < (2 if shown else 1):
                 break
-            shown.append(notice_text(notice, width, left, self.plain))
-        return Content("\n").join(shown)
+            shown.append((notice, notice_text(notice, width, left, self.plain)))
+        return shown
