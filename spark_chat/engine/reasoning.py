@@ -22,7 +22,9 @@ class ReasoningSplitter:
     """`opened`: the prompt's template ended in `<think>`, so the text starts inside a thought.
 
     The tags themselves, and the blank that a model puts around them, belong to neither part. A `<think>` only counts
-    at the very start: later it is text like any other. `going_on`: the text is the rest of an answer, or of a thought.
+    at the very start: later it is text like any other. So does a `</think>` alone, of a model that ends a thought that
+    its template never began; one behind some text can't be told from text. `going_on`: the text is the rest of an
+    answer, or of a thought.
     """
 
     def __init__(self, opened: bool, going_on: bool = False) -> None:
@@ -36,11 +38,13 @@ class ReasoningSplitter:
         self._held += text
         if not self._started:
             rest = self._held.lstrip()
-            if not rest or (len(rest) < len(OPEN) and OPEN.startswith(rest)):
+            if not rest or any(len(rest) < len(tag) and tag.startswith(rest) for tag in (OPEN, CLOSE)):
                 return "", ""
             self._started = True
             if rest.startswith(OPEN):
                 self.thinking, self._held = True, rest[len(OPEN) :]
+            elif rest.startswith(CLOSE):
+                self._held = rest[len(CLOSE) :]
         if not self.thinking:
             return "", self._take(len(self._held))
         end = self._held.find(CLOSE)

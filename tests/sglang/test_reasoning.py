@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +43,20 @@ def test_a_thought_that_was_cut_off_stays_a_thought() -> None:
 
 def test_an_answer_alone() -> None:
     assert split(["2 < 3", " </think>"], False) == ("", "2 < 3 </think>")
+
+
+@pytest.mark.parametrize("blank", ["", "\n", " \n\n"])
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_an_end_without_a_beginning_is_no_part_of_the_answer(blank: str, size: int) -> None:
+    splitter = ReasoningSplitter(opened=False)
+    text = f"{blank}</think>\n\nyes, </think> it is"
+    found = [splitter.feed(text[at : at + size]) for at in range(0, len(text), size)] + [splitter.end()]
+    assert "".join(thought for thought, _ in found) == ""
+    assert "".join(answer for _, answer in found) == "yes, </think> it is"
+
+
+def test_what_only_begins_like_an_end_is_text() -> None:
+    splitter = ReasoningSplitter(opened=False)
+    assert [splitter.feed("</thi"), splitter.feed("s>")] == [("", ""), ("", "</this>")]
+    splitter = ReasoningSplitter(opened=False)
+    assert [splitter.feed("</th"), splitter.end()] == [("", ""), ("", "</th")]

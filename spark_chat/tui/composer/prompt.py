@@ -14,6 +14,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from spark_chat.tui.composer import chips, pastes
+from spark_chat.tui.widgets.area import Area
 
 NEWLINE_KEYS = frozenset(
     {
@@ -31,7 +32,7 @@ _ELSEWHERE = frozenset({"shift+up", "shift+down", "pageup", "pagedown", "ctrl+c"
 """Keys of a text area that mean something to the screen as well: they go the usual way."""
 
 
-class Prompt(TextArea):
+class Prompt(Area):
     """Enter is never typed: it calls `send`. Up on the first row and down on the last call `recall` with -1 and 1.
     Both are called, not messaged: the next key may already wait, and must find the prompt as they leave it.
     A chip is entered, left, selected and removed as a whole."""

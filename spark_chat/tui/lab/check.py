@@ -21,6 +21,7 @@ from spark_chat.tui.lab.chart import Chart
 from spark_chat.tui.lab.keeping import kept, made
 from spark_chat.tui.lab.options import packed
 from spark_chat.tui.plain import Plain
+from spark_chat.tui.widgets.area import Area
 
 if TYPE_CHECKING:
     from spark_chat.lab.results import Answer
@@ -73,7 +74,7 @@ class CheckScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Plain("check   what a prompt costs; nothing of it enters the conversation", id="check-title")
-        yield TextArea(self._prompt, id="check-prompt", placeholder="Paste a prompt here.", compact=True)
+        yield Area(self._prompt, id="check-prompt", placeholder="Paste a prompt here.", compact=True)
         yield Plain(id="check-options")
         yield Plain(id="check-status")
         yield Chart()
