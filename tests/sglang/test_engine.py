@@ -93,6 +93,9 @@ async def test_a_chat_on_the_real_engine(chat: Chat) -> None:
     assert isinstance(ready, Ready), ready
     assert {event.stage for event in chat.seen if isinstance(event, Progress)} >= {"start", "weights", "warm-up"}
     assert ready.proofs["fp8_head"].active and ready.proofs["fp8_head"].facts["dtype"] == "float8_e4m3fn"
+    assert ready.facts["memory_fraction"] == cpu.ARGS["mem_fraction_static"], "what the lab's records compare"
+    held = ready.facts["memory"]
+    assert held["cache_tokens"] >= 512 and held["cache_bytes"] >= held["cache_tokens"]
     assert ready.proofs["humming"].unavailable and ready.proofs["mtp"].active is False
 
     done = await chat.answer("plain")
