@@ -32,8 +32,9 @@ def child(pipe: Connection, event: Any, queue: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the worker is started: this checkout is on the path, wherever it runs."""
+    """As the worker is started: this checkout is on the path, wherever it runs. And turned on."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("SPARK_CHAT_IMPORT_AHEAD", "1")
 
 
 def talk() -> tuple[list[Any], int | None]:
@@ -109,9 +110,9 @@ def test_what_was_not_used_is_gone_and_nothing_is_left_in_place(monkeypatch: pyt
         pids = ahead.pids
         assert len(pids) == 2 and util.spawnv_passfds != before
     assert util.spawnv_passfds is before and not any(psutil.pid_exists(pid) for pid in pids)
-    monkeypatch.setenv("SPARK_CHAT_IMPORT_AHEAD", "0")
+    monkeypatch.delenv("SPARK_CHAT_IMPORT_AHEAD")
     with Prewarm(["tabnanny"]) as ahead:
-        assert ahead.pids == []
+        assert ahead.pids == [] and util.spawnv_passfds is before
 
 
 def test_they_go_with_whoever_started_them() -> None:

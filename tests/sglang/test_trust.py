@@ -11,6 +11,7 @@ import pytest
 
 from spark_chat.engine import sglang_args, sglang_request
 from spark_chat.engine.interface import EngineFailure
+from spark_chat.engine.prewarm import Prewarm
 from spark_chat.engine.protocol import Load
 from spark_chat.engine.sglang import SglangEngine
 
@@ -64,6 +65,6 @@ def test_a_model_that_can_not_do_without_its_code_names_the_setting(
     monkeypatch.setattr(sglang_args, "check", lambda _args: None)
     command = Load(engine="sglang", model=str(model), context=0, optimizations={}, options={}, args={})
     with pytest.raises(EngineFailure) as caught:
-        SglangEngine()._build(command, model, lambda *_: None)
+        SglangEngine()._build(command, model, lambda *_: None, Prewarm([]))
     assert given[0]["trust_remote_code"] is False
     assert sglang_request.revision(model) in caught.value.remedy
