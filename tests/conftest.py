@@ -13,9 +13,11 @@ import pytest
 from spark_chat import locations
 from tests import model_file
 
-_RUNTIME = tempfile.TemporaryDirectory(prefix="spark-chat-tests-", ignore_cleanup_errors=True)
-os.environ["XDG_RUNTIME_DIR"] = _RUNTIME.name
-"""No test finds the person's own engine, also one without a `home`."""
+_OWN = tempfile.TemporaryDirectory(prefix="spark-chat-tests-", ignore_cleanup_errors=True)
+os.environ["XDG_RUNTIME_DIR"] = _OWN.name
+for _name in ("CONFIG", "DATA", "STATE"):
+    os.environ[f"XDG_{_name}_HOME"] = str(Path(_OWN.name) / _name.lower())
+"""No test finds the person's own engine, settings or history, also one without a `home`."""
 
 
 @pytest.fixture
