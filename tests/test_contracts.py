@@ -15,7 +15,8 @@ ROOT = Path(__file__).parent.parent
 NATIVE = {"xllamacpp", "gguf", "numpy", "torch", "triton", "sglang", "transformers", "safetensors"}
 """Never in the screen's process."""
 LATER = {"sqlite3", "tomlkit", "tomli_w", "psutil", "click", "pygments", "spark_chat.driver.driver",
-         "spark_chat.models", "spark_chat.history.journal"}  # fmt: skip
+         "spark_chat.models", "spark_chat.history.journal", "msgspec", "spark_chat.engine.protocol",
+         "spark_chat.prompts.slots", "spark_chat.pull", "spark_chat.prepare", "spark_chat.lab"}  # fmt: skip
 """Not needed to draw the first screen."""
 
 

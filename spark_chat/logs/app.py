@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from spark_chat import locations
-from spark_chat.engine.logs import shorten
 
 LIMIT = 1024 * 1024
 """Bytes; a file over this is cut to its newest quarter."""
@@ -51,6 +50,8 @@ class AppLog:
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
                 try:
                     os.write(descriptor, line.encode("utf-8", "replace"))
+                    from spark_chat.engine.logs import shorten  # not before the first screen
+
                     shorten(descriptor, self._limit)
                 finally:
                     os.close(descriptor)

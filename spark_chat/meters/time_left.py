@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from spark_chat.meters.session import Stage
+if TYPE_CHECKING:
+    from spark_chat.meters.session import Stage
 
 TOLD = 0.1
 """Fraction of a stage from which on its own pace counts for more than the last start's."""

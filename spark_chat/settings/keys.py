@@ -66,7 +66,7 @@ ALLOWED = "keys such as f9, ctrl+x or alt+x, with a comma between two; empty for
 _NAMED = "f(?:[1-9]|1[0-9]|2[0-4])|pageup|pagedown|insert|end"
 _MOVED = "up|down|left|right|home|delete|enter|space|backspace|tab"
 _WITH = r"(?:ctrl\+|alt\+|shift\+|super\+)"
-_KEY = re.compile(rf"{_WITH}*(?:{_NAMED})|{_WITH}+(?:{_MOVED})|(?=.*(?:ctrl|alt|super)\+){_WITH}+[a-z0-9]")
+_KEY = rf"{_WITH}*(?:{_NAMED})|{_WITH}+(?:{_MOVED})|(?=.*(?:ctrl|alt|super)\+){_WITH}+[a-z0-9]"
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def wrong(text: str) -> str:
     for key in split(text):
         if key in FIXED:
             return f"and {key} is kept for writing, stopping and leaving"
-        if not _KEY.fullmatch(key):
+        if not re.fullmatch(_KEY, key):
             return f"and {key} is no key that can be given away"
     return ""
 

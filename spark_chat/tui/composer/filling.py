@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from textual.widgets.text_area import Selection
 
-from spark_chat.prompts.slots import Slots, Step
 from spark_chat.tui.composer.pastes import is_plain
 
 if TYPE_CHECKING:
     from spark_chat.prompts.prompt import Prompt as Saved
+    from spark_chat.prompts.slots import Slots, Step
     from spark_chat.tui.composer.prompt import Prompt
 
 
@@ -19,16 +19,25 @@ class Filling:
 
     def __init__(self, prompt: Prompt) -> None:
         self._prompt = prompt
-        self._slots = Slots()
+        self._seen: Slots | None = None
+        """None until a saved prompt is inserted: most sittings never see one."""
         self._warned = ""
+
+    @property
+    def _slots(self) -> Slots:
+        if self._seen is None:
+            from spark_chat.prompts.slots import Slots
+
+            self._seen = Slots()
+        return self._seen
 
     @property
     def active(self) -> bool:
         """Whether there are places to step to."""
-        return self._slots.active
+        return self._seen is not None and self._seen.active
 
     def clear(self) -> None:
-        self._slots.clear()
+        self._seen = None
 
     def insert(self, saved: Saved) -> None:
         """Put `saved` where the cursor is, and go to its first place."""
@@ -52,6 +61,10 @@ class Filling:
     def missing(self) -> tuple[str, ...]:
         """Before it is sent: fill in what stands in, go to the first place that is left and name those that are. Asked
         again for the same text, nothing is missing: it is sent as it stands."""
+        if not self.active:
+            return ()
+        from spark_chat.prompts.slots import Step
+
         prompt = self._prompt
         document = self._slots.finished(prompt.text)
         if document != prompt.text:
