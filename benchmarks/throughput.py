@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.latency import SETTLED_S, Terminal
 from benchmarks.shown_chat import SETTINGS, client
 from benchmarks.texts import KINDS
+from spark_chat import locations
 from spark_chat.driver.asking import Asking
 from spark_chat.driver.driver import Driver
 from spark_chat.driver.snapshot import Update
@@ -35,12 +36,22 @@ def rates(path: Path) -> list[float]:
     return [found["tokens"] / found["seconds"] for found in map(json.loads, lines)]
 
 
+def runtime(home: str, name: str) -> str:
+    """A runtime folder of one side's own: of one user's only one engine runs, and here two stand side by side."""
+    folder = Path(home) / name
+    folder.mkdir(mode=0o700)
+    return str(folder)
+
+
 class Shown:
     """The chat on a terminal."""
 
     def __init__(self, model: Path, tokens: int, home: str, times: Path) -> None:
         self.times = times
-        variables = {"SHOWN_TIMES": str(times), "SHOWN_KIND": os.environ["SHOWN_KIND"]}
+        variables = {
+            "SHOWN_TIMES": str(times), "SHOWN_KIND": os.environ["SHOWN_KIND"],
+            "XDG_RUNTIME_DIR": runtime(home, "shown.runtime"),
+        }  # fmt: skip
         self.terminal = Terminal(["-m", "benchmarks.shown_chat", str(model), str(tokens)], home, variables)
         self.terminal.first_key()
         self.terminal.pass_time(SETTLED_S)
@@ -56,7 +67,9 @@ class Shown:
 class Unshown:
     """The same worker, driver and meters without a screen."""
 
-    def __init__(self, model: Path, tokens: int, times: Path) -> None:
+    def __init__(self, model: Path, tokens: int, times: Path, folder: str) -> None:
+        os.environ["XDG_RUNTIME_DIR"] = folder
+        locations._folders.cache_clear()
         self.times, self.loop = times, asyncio.new_event_loop()
         os.environ["SHOWN_TIMES"] = str(times)
         self.settings = resolve([f"engine.model={model}", f"sampling.max_tokens={tokens}", *SETTINGS]).settings
@@ -83,7 +96,7 @@ def compare(kind: str, model: Path, rounds: int, tokens: int) -> dict[str, Any]:
     """One shape of text. The first answer of each side only warms it."""
     os.environ["SHOWN_KIND"] = kind
     with tempfile.TemporaryDirectory() as home:
-        plain = Unshown(model, tokens, Path(home) / "unshown")
+        plain = Unshown(model, tokens, Path(home) / "unshown", runtime(home, "unshown.runtime"))
         shown = Shown(model, tokens, home, Path(home) / "shown")
         try:
             pairs = [(shown.ask(), plain.ask()) for _ in range(rounds + 1)][1:]
