@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from spark_chat.meters import units
@@ -21,7 +22,7 @@ QUEUED = "… queued: sent when its turn comes"
 FOLDED_CHARACTERS = 8_000
 
 
-class Entry:
+class Entry(ABC):
     """Slots are made when the entry comes near the screen; until then its height is an estimate."""
 
     role = "text"
@@ -66,9 +67,9 @@ class Entry:
             self.heights = Heights([slot.height for slot in self.slots])
         return True
 
+    @abstractmethod
     def build(self) -> None:
         """Fill in the slots."""
-        raise NotImplementedError
 
     def put(self, start: int, end: int, pieces: Sequence[Piece]) -> None:
         """Put new slots for `pieces` where the slots `start` to `end` are."""
