@@ -5,10 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+import pytest
 
 COMMIT = "c0ffee" + "0" * 34
 
@@ -162,3 +167,16 @@ class _Cdn(_Handler):
         hub = self.hub
         name = next(name for name in hub.files if f"/{hub.sha(name)}" == path)
         self.content(name, {"ETag": '"x"'}, body)
+
+
+@contextmanager
+def reached(home: Path, monkeypatch: pytest.MonkeyPatch, name: str, contents: dict[str, bytes]) -> Iterator[Hub]:
+    """A hub with one repository, as the only one that a pull finds; its caches lie in `home`."""
+    for variable in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE",
+                     "HF_HUB_OFFLINE", "HTTP_PROXY", "http_proxy"):  # fmt: skip
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HF_HOME", str(home / "hf"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with Hub(name, contents) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+        yield hub

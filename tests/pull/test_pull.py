@@ -21,7 +21,7 @@ from spark_chat.pull.said import Request
 from spark_chat.recipe.problem import RecipeProblem
 from spark_chat.settings.schema import Settings
 from tests.fakes import MACHINE
-from tests.pull.hub import COMMIT, Hub
+from tests.pull.hub import COMMIT, Hub, reached
 
 NAME = "someone/Model-1B"
 REQUEST = Request(repository=NAME)
@@ -43,13 +43,7 @@ def contents(parts: int = 3, size: int = 300_000) -> dict[str, bytes]:
 
 @pytest.fixture
 def hub(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE",
-                 "HF_HUB_OFFLINE", "HTTP_PROXY", "http_proxy"):  # fmt: skip
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HF_HOME", str(home / "hf"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with Hub(NAME, contents()) as hub:
-        monkeypatch.setenv("HF_ENDPOINT", hub.address)
+    with reached(home, monkeypatch, NAME, contents()) as hub:
         yield hub
 
 

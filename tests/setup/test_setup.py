@@ -21,7 +21,7 @@ from spark_chat.settings.schema import Settings
 from spark_chat.settings.state import State, load_state, save_state
 from tests.fakes import MACHINE
 from tests.prepare.test_prepare import commands
-from tests.pull.hub import Hub
+from tests.pull.hub import Hub, reached
 from tests.pull.test_pull import NAME, contents
 from tests.setup.made_up import SPARK, Steps, spark
 
@@ -82,14 +82,8 @@ async def test_what_was_begun_before_stands_as_stopped() -> None:
 
 @pytest.fixture
 def hub(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE",
-                 "HF_HUB_OFFLINE", "HTTP_PROXY", "http_proxy"):  # fmt: skip
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HF_HOME", str(home / "hf"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with Hub(NAME, contents()) as found:
-        monkeypatch.setenv("HF_ENDPOINT", found.address)
-        yield found
+    with reached(home, monkeypatch, NAME, contents()) as hub:
+        yield hub
 
 
 async def test_a_fetch_that_is_stopped_at_random_moments_goes_on(hub: Hub) -> None:

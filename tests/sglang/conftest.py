@@ -30,6 +30,16 @@ def sglang_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, st
     return cpu.environment(folder) | {"PYTHONPATH": os.pathsep.join([str(plugin), str(ROOT)])}
 
 
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory, sglang_environment: dict[str, str]) -> Path:
+    """A small Llama that the real engine runs on the CPU."""
+    from tests.sglang import small_llama
+
+    folder = tmp_path_factory.mktemp("llama")
+    small_llama.write(folder)
+    return folder
+
+
 Script = Callable[..., dict[str, Any]]
 
 

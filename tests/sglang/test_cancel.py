@@ -20,15 +20,6 @@ START_S, GONE_S = 300, 30
 STAGES = ("start", "weights", "caches", "attention", "graphs", "warm-up")
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory, sglang_environment: dict[str, str]) -> Path:
-    from tests.sglang import small_llama
-
-    folder = tmp_path_factory.mktemp("llama")
-    small_llama.write(folder)
-    return folder
-
-
 @pytest.fixture
 def temporary() -> Iterator[Path]:
     """With a short path: sockets are made below it."""

@@ -59,15 +59,6 @@ class Chat:
         return "".join(getattr(event, part) for event in self.seen if isinstance(event, Delta)).strip()
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory, sglang_environment: dict[str, str]) -> Path:
-    from tests.sglang import small_llama
-
-    folder = tmp_path_factory.mktemp("llama")
-    small_llama.write(folder)
-    return folder
-
-
 @pytest.fixture
 async def chat(checkpoint: Path, sglang_environment: dict[str, str], home: Path) -> AsyncIterator[Chat]:
     found = Chat()
