@@ -89,6 +89,8 @@ class FakeEngine:
         self.script = script or Script()
         self.commands: list[AnyCommand] = []
         self.recipes: list[Recipe] = []
+        self.ends: list[str] = []
+        """"stop" or "leave", for each that was up."""
         self.log_path: Path | None = None
         self.pid: int | None = None
         self._on_event: Callable[[AnyEvent], None] = lambda event: None
@@ -129,10 +131,15 @@ class FakeEngine:
             self.alive = False
 
     async def leave(self) -> Left | None:
-        await self.stop()
+        await self._end("leave")
         return None
 
     async def stop(self) -> None:
+        await self._end("stop")
+
+    async def _end(self, how: str) -> None:
+        if self.alive:
+            self.ends.append(how)
         self.alive = False
         tasks, self._tasks = self._tasks, set()
         for task in tasks:

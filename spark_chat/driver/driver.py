@@ -137,7 +137,8 @@ class Driver:
         try:
             await self._start_engine(settings, agreed)
         except asyncio.CancelledError:
-            await self._stop_engine()
+            if self.snapshot.phase is not Phase.READY:  # one that is up is for whoever called it off to stop, or leave
+                await self._stop_engine()
             raise
         except Exception as error:
             self._fail(failure.of_start(error))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -414,6 +415,19 @@ async def test_close_while_it_comes_up_leaves_nothing(rig: Rig) -> None:
     assert rig.phase is Phase.STOPPED and not rig.engine.alive
     await rig.driver.start(Settings())
     assert rig.phase is Phase.STOPPED, "a closed driver stays closed"
+
+
+async def test_close_right_after_it_came_up_leaves_the_engine_to_linger(rig: Rig) -> None:
+    noted = threading.Event()
+    rig.last_run.write = lambda *_: noted.wait(30)  # type: ignore[method-assign, assignment]
+    start = asyncio.create_task(rig.driver.start(Settings()))
+    await rig.until_phase(Phase.READY)
+    close = asyncio.create_task(rig.driver.close())
+    await rig.until_phase(Phase.STOPPED)
+    noted.set()
+    await close
+    await start
+    assert rig.engine.ends == ["leave"]
 
 
 async def test_close_while_a_download_runs(rig: Rig) -> None:
