@@ -23,7 +23,8 @@ GREEDY = [place for place, ask in enumerate(ASKS) if ask["temperature"] == 0]
 SPEED = ("name", "tpot_ms", "tok_s", "ttft_s", "accept_length", "step_ms", "speed_over_humming",
          "verify_over_plain_step", "app_over_raw", "raw", "first_over_later_ttft", "ready_s", "states")  # fmt: skip
 PARTS = ("clamp", "check", "tui", "hand", "unshared", "draft_steps-auto", "block_verification", "head", "resolve",
-         "reopen", "caches")  # fmt: skip
+         "reopen", "lab_oracle", "lab_full", "caches")  # fmt: skip
+LAB = ("case", "tokens", "prompts", "order", "drift", "interrupted", "accept_constructed", "problems")
 REOPEN = ("ready_s", "stages", "found_in_s", "whole_check_s", "proofs_came_along", "first_over_second", "stopped")
 HOME = re.compile(r"(?<![\w.])/(?:work|tmp|root|home|opt|usr)/[^\s\"',)]*")
 
@@ -49,6 +50,7 @@ def of_visits(visits: list[dict[str, Any]]) -> dict[str, Any]:
         "oracle": [_setting(each) for each in _toggles(parts)],
         "stand_in": stand_in,
         "reopen": {name: parts["reopen"].get(name) for name in REOPEN} if "reopen" in parts else None,
+        "lab": [_lab(parts[name]) for name in ("lab_oracle", "lab_full") if "rows" in parts.get(name, {})],
         "recipes": len(parts["resolve"]["recipes"]) if parts.get("resolve", {}).get("right") else None,
     }
 
@@ -75,6 +77,13 @@ def _greedy(found: dict[str, Any], key: str) -> list[float] | None:
     if not found["mtp"]:
         return None
     return [round(found[key][place], 4) for place in GREEDY if place < len(found[key]) and found[key][place]]
+
+
+def _lab(found: dict[str, Any]) -> dict[str, Any]:
+    """The cumulative table of one run of the bench. Its rungs are its rows: one setting is added after the other."""
+    names = [rung["name"] for rung in found["cumulative"]]
+    rows = [{"rung": name} | row for name, row in zip(names, found["rows"], strict=True)] if names else found["rows"]
+    return _clean({name: found.get(name) for name in LAB} | {"rows": rows})  # type: ignore[no-any-return]
 
 
 def details(visits: list[dict[str, Any]]) -> dict[str, Any]:
@@ -124,7 +133,12 @@ def _dump(path: Path, value: Any) -> None:
 def markdown(records: list[dict[str, Any]]) -> str:
     """Two tables a record."""
     return "\n\n".join(
-        "\n\n".join(filter(None, [_title(record), _oracle(record), _stand_in(record), _reopen(record), _notes(record)]))
+        "\n\n".join(
+            filter(
+                None,
+                [_title(record), _oracle(record), _stand_in(record), _labs(record), _reopen(record), _notes(record)],
+            )
+        )
         for record in records
     )
 
@@ -191,6 +205,55 @@ def _stand_in(record: dict[str, Any]) -> str:
                  _number(each, "app_over_raw", 3), _number(each.get("raw") or {}, "tok_s", 1)]  # fmt: skip
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows)
+
+
+LAB_COLUMNS = ("{case}", "badges", "tok/s (95 %)", "over baseline (95 %)", "accept length", "verify round",
+               "plain steps a verify round", "start", "cache")  # fmt: skip
+
+
+def _labs(record: dict[str, Any]) -> str:
+    return "\n\n".join(_lab_table(found) for found in record.get("lab") or [])
+
+
+def _lab_table(found: dict[str, Any]) -> str:
+    known = found.get("accept_constructed")
+    rows = [
+        f"`spark-chat bench run --cumulative --vary humming=off,on --vary fp8_head=off,on --vary mtp=off,on code "
+        f"--rounds 1`, {found['prompts']} prompts, {found['tokens']} tokens each, on the {found['case']}"
+        + (
+            f" (accept length constructed: {known:.2f})"
+            if known
+            else " (accept length set, since its weights are random)"
+        )
+        + (f"; first configuration again at the end: {_span(found['drift'], 2)}" if found["drift"] else "")
+        + ":",
+        "",
+        "| " + " | ".join(LAB_COLUMNS).format(case=found["case"]) + " |",
+        "|---" * len(LAB_COLUMNS) + "|",
+    ]
+    for row in found["rows"]:
+        name = row.get("rung") or row["name"]
+        if not row["runs_counted"]:
+            rows.append(f"| {name} | did not run: {row['failure'] or 'no time was left'} |" + " |" * 7)
+            continue
+        cells = [name, ", ".join(str(row["states"].get(toggle)) for toggle in NAMES), _span(row["decode_tok_s"], 1),
+                 _span(row["ratio_to_first"], 2), _number(row["accept_length"] or {}, "median", 2),
+                 _unit(row["verify_step_ms"], "{:.2f} ms"), _span(row["verify_over_plain_step"], 2),
+                 _unit(row["start_s"], "{:.0f} s"), _unit(row["cache_bytes"], "{:,} bytes")]  # fmt: skip
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows + [""] * bool(found["problems"]) + [f"- {problem}" for problem in found["problems"] or []])
+
+
+def _span(found: dict[str, Any] | None, digits: int) -> str:
+    """`1.52 (1.50-1.55)`."""
+    if not found:
+        return "–"
+    spread = "" if found["low"] is None else f" ({found['low']:.{digits}f}-{found['high']:.{digits}f})"
+    return f"{found['median']:.{digits}f}{spread}"
+
+
+def _unit(value: float | None, shown: str) -> str:
+    return "–" if value is None else shown.format(value)
 
 
 def _number(record: dict[str, Any], key: str, digits: int) -> str:

@@ -18,6 +18,8 @@ def of_visit(records: dict[str, Any]) -> str:
         if "tpot_ms" in record:
             lines.append("  " + json.dumps({key: value for key, value in record.items()
                                             if key not in ("log_end", "stages", "profile", "reasons")}))  # fmt: skip
+        if "rows" in record:
+            lines += _lab(record)
         if record.get("profile"):
             lines += _profile(record["name"], record["profile"])
     for name in ("clamp", "unshared", "check", "tui", "hand", "draft_steps-auto", "block_verification", "head"):
@@ -37,6 +39,18 @@ def _toggle(record: dict[str, Any]) -> list[str]:
     if not record["ok"]:
         lines.append(f"    {record['differences'][:3]} {record['reasons']}")
         lines += [f"    {line[:200]}" for line in record["log_end"][-8:]]
+    return lines
+
+
+def _lab(record: dict[str, Any]) -> list[str]:
+    """The cumulative table."""
+    lines = [f"  lab on the {record['case']}, drift {record['drift']}"]
+    for row in record["rows"]:
+        speed, ratio, accept = row["decode_tok_s"] or {}, row["ratio_to_first"] or {}, row["accept_length"] or {}
+        lines.append(
+            f"    {row['name']:40} {speed.get('median')} tok/s, {ratio.get('median')} x, "
+            f"accept {accept.get('median')}, start {row['start_s']} s {row['failure'] or ''}"
+        )
     return lines
 
 

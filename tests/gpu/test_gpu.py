@@ -1,6 +1,6 @@
 """`pytest -m gpu`: everything that a GPU can show, once, with a table and a record; a test a setting.
 
-The same as `python -m tests.gpu.visit first second recipes`, without its hurry; SPARK_CHAT_GPU_SECONDS is the
+The same as `python -m tests.gpu.visit first second recipes lab`, without its hurry; SPARK_CHAT_GPU_SECONDS is the
 limit of each.
 """
 
@@ -20,18 +20,18 @@ from tests.gpu.stage_toggles import NAMES, name_of
 pytestmark = pytest.mark.gpu
 
 SETTINGS = [(a, b, c) for a in (True, False) for b in (True, False) for c in (True, False)]
-PARTS = ("clamp", "check", "tui", "hand", "unshared", "head", "resolve")
+PARTS = ("clamp", "check", "tui", "hand", "unshared", "head", "resolve", "lab_oracle", "lab_full")
 
 
 @pytest.fixture(scope="session")
 def visit(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Both halves of a visit and the recipes, and the record made of them."""
+    """Both halves of a visit, the recipes and the lab, and the record made of them."""
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("no NVIDIA GPU is here")
     out, seconds = tmp_path_factory.mktemp("visit"), os.environ.get("SPARK_CHAT_GPU_SECONDS", "3600")
     paths = []
-    for half in ("first", "second", "recipes"):
+    for half in ("first", "second", "recipes", "lab"):
         subprocess.run(
             [sys.executable, "-m", "tests.gpu.visit", half, "--out", str(out), "--work", str(out / "work"),
              "--seconds", seconds],

@@ -96,7 +96,8 @@ def test_visits_become_a_record_of_the_known_shape(visits: list[Path], tmp_path:
     path = record.write(visits, tmp_path / "records")
     found = json.loads(path.read_text())
     assert path.name == "h200-2026-01-02.json"
-    assert list(found) == ["chip", "date", "sglang", "torch", "commit", "oracle", "stand_in", "reopen", "recipes"]
+    assert list(found) == ["chip", "date", "sglang", "torch", "commit", "oracle", "stand_in", "reopen", "lab",
+                           "recipes"]  # fmt: skip
     assert [[each[name] for name in NAMES] for each in found["oracle"]] == [list(job["toggles"])
                                                                            for job in make(tmp_path)]  # fmt: skip
     assert all(each["accept_length"] == each["accept_constructed"] for each in found["oracle"])

@@ -1,11 +1,13 @@
 """One visit to a machine with an NVIDIA GPU: everything that only a GPU can show, held to a time limit.
 
-usage: python -m tests.gpu.visit first|second|recipes|PART... [--out FOLDER] [--seconds N] [--name NAME]
+usage: python -m tests.gpu.visit first|second|recipes|lab|PART... [--out FOLDER] [--seconds N] [--name NAME]
 "first" runs what needs no quiet all at once (the eight toggles, clamp, check, tui, a server started by hand, the head
 unshared, options), while the stand-in with everything on compiles and loads behind its gate; then it ends what still
 runs and times that alone. "second" times the stand-in with Humming alone, then the head. "recipes" puts every recipe
 through SGLang's own resolution and checks. "third" asks a thin stand-in on empty caches, each question from a process
-of its own, then times the whole one. A part's name runs that part.
+of its own, then times the whole one. "lab" has `spark-chat bench run --cumulative` make its table, on the oracle, then
+on the stand-in alone; it counts on full caches ("first" on the same machine). "cold" fills them beside the oracle's
+table; lab_full then makes the other. A part's name runs that part.
 Records go to FOLDER as JSON (default: $OUT, else tests/gpu/records), after every part; a table is printed. Exit code 1
 where something was not as it should be.
 """
@@ -30,6 +32,7 @@ from tests.gpu import (
     machine_facts,
     prebuild,
     stage_app,
+    stage_lab,
     stage_reopen,
     stage_speed,
     stage_toggles,
@@ -42,12 +45,16 @@ FOLLOWERS_S = 45
 """After the leaders: engines that start later find compiled what the leaders have compiled by then."""
 TIMED_S = 75
 """Kept at the end of "first" for what is timed alone."""
+LAB_S = 330
+"""Kept for the stand-in's table: five starts."""
 LEADERS = ("humming-fp8_head-mtp", "no_humming-fp8_head-mtp", "humming-fp8_head-no_mtp")
 GROUPS = {
     "first": ("env", "prebuild", "toggles", "full", "thin", "clamp", "check", "tui", "hand", "unshared", "options"),
     "second": ("humming", "head"),
     "recipes": ("resolve",),
     "third": ("reopen", "full"),
+    "lab": ("env", "lab_oracle", "lab_full"),
+    "cold": ("env", "prebuild", "thin", "thin_full", "lab_oracle"),
 }
 PARTS = tuple(dict.fromkeys(part for group in GROUPS.values() for part in group))
 
@@ -85,12 +92,15 @@ class Visit:
         job = stage_speed.job(name, self.stand_in, port, gate)
         return lambda limit: self._timed(stage_speed.summary(name, jobs.run(job, self.work, limit)))
 
+    def lab(self, case: stage_lab.Case) -> Call:
+        return lambda limit: stage_lab.run(case, self.work, self.out, limit)
+
     @staticmethod
     def _timed(record: dict[str, Any]) -> dict[str, Any]:
         return record | {"ok": bool(record.get("tpot_ms"))}
 
-    def thin(self, limit: float) -> dict[str, Any]:
-        job = stage_speed.job("humming", self.work / "thin", 32_100, thin=True)
+    def thin(self, limit: float, name: str = "humming", port: int = 32_100) -> dict[str, Any]:
+        job = stage_speed.job(name, self.work / "thin", port, thin=True)
         found = stage_speed.summary("thin", jobs.run(job, self.work, limit))
         return found | {"ok": not found["error"]}
 
@@ -131,6 +141,10 @@ class Visit:
                     found.append((job["name"], self.toggle(job), wait, 0))
         if "thin" in parts:
             found.append(("thin", self.thin, FOLLOWERS_S, 0))
+        if "thin_full" in parts:
+            found.append(("thin_full", lambda limit: self.thin(limit, "full", 32_110), 0, 0))
+        if "lab_oracle" in parts:
+            found.append(("lab_oracle", self.lab(stage_lab.oracle(self.model)), 0, 0))
         if "clamp" in parts:
             found.append(("clamp", self.alone("clamp", "from tests.gpu.stage_clamp import run", "run()"), 20, 0))
         late = {
@@ -150,9 +164,10 @@ class Visit:
                 found.append((name, call, 0, min(before, 4 + place) if before > 2 else 0))
         return found
 
-    def overlap(self, parts: set[str]) -> None:
-        """Run them; end those that have not ended when it is time for what is timed alone."""
-        reserve = TIMED_S if "full" in parts else 10
+    def overlap(self, parts: set[str], kept_s: float = 0) -> None:
+        """Run them; end those that have not ended when it is time for what is timed alone. `kept_s`: for what comes
+        after."""
+        reserve = kept_s + (TIMED_S if "full" in parts else 10)
         threads = [threading.Thread(target=self._when, args=(*each, reserve), name=each[0], daemon=True)
                    for each in self.together(parts)]  # fmt: skip
         for thread in threads:
@@ -167,7 +182,7 @@ class Visit:
             self.gate.touch()
             print(f"== timed alone ({self.left:.0f} s left)", flush=True)
         for thread in threads:
-            thread.join(max(1.0, self.left - 5))
+            thread.join(max(1.0, self.left - kept_s - 5))
 
     def _when(self, name: str, call: Call, wait_s: float, after: int, reserve: float) -> None:
         while time.monotonic() - self.began < wait_s or self.ended < after:
@@ -198,12 +213,15 @@ class Visit:
             self.part("env", lambda limit: machine_facts.found(), 60)
         if "reopen" in parts:
             self.part("reopen", lambda limit: stage_reopen.run(self.work / "thin", self.work, limit), self.left - 5)
-        self.overlap(parts - {"env", "humming", "head", "resolve", "reopen"})
+        alone = {"env", "humming", "head", "resolve", "reopen", "lab_full"}
+        self.overlap(parts - alone, kept_s=LAB_S if "lab_full" in parts else 0)
         if "resolve" in parts:
             call = self.alone("resolve", "from tests.gpu.stage_resolve import run", "run()")
             self.part("resolve", call, self.left - 5)
         if "humming" in parts:
             self.part("humming", self.speed("humming", 32_200), self.left - 5)
+        if "lab_full" in parts:
+            self.part("lab_full", self.lab(stage_lab.full(self.stand_in)), self.left - 8)
         if "head" in parts and self.left > 25:
             call = self.alone("head", "from tests.gpu.stage_head import run", f"run({self.given.sweep})")
             self.part("head", call, self.left - 3)
