@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ os.environ["XDG_RUNTIME_DIR"] = _OWN.name
 for _name in ("CONFIG", "DATA", "STATE"):
     os.environ[f"XDG_{_name}_HOME"] = str(Path(_OWN.name) / _name.lower())
 """No test finds the person's own engine, settings or history, also one without a `home`."""
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""A suite run in the background of a script ignores ctrl+c, and what it starts would too."""
 
 
 @pytest.fixture
