@@ -13,7 +13,8 @@ from spark_chat.driver.driver import Driver
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece
 from spark_chat.engine.protocol import Failed, Turn
 from spark_chat.settings.schema import Settings
-from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Listener, Script
+from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Script
+from tests.listener import Listener
 
 STEPS = st.lists(
     st.one_of(

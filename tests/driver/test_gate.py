@@ -26,7 +26,8 @@ from spark_chat.prepare.prepare import alone
 from spark_chat.recipe.memory_need import GIB
 from spark_chat.recipe.recipe import ModelRef, Recipe
 from spark_chat.settings.schema import Settings
-from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Listener, Script
+from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Script
+from tests.listener import Listener
 
 H200 = replace(MACHINE, gpu=Gpu("NVIDIA H200", (9, 0)))
 

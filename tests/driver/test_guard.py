@@ -24,7 +24,8 @@ from spark_chat.memory.settling import DEADLINE_S, STEADY_S
 from spark_chat.recipe.memory_need import GIB
 from spark_chat.recipe.recipe import ModelRef, Recipe
 from spark_chat.settings.schema import Settings
-from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels, Listener
+from tests.fakes import MACHINE, FakeEngine, FakeLastRun, FakeModels
+from tests.listener import Listener
 from tests.recipe.test_memory_need import LING, WEIGHTS
 
 SPARK = replace(MACHINE, gpu=Gpu("NVIDIA GB10", (12, 1)), spark=True, memory_bytes=121 * GIB)

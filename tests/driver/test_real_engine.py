@@ -21,7 +21,8 @@ from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import Turn
 from spark_chat.optimizations.optimization import Badge, State
 from spark_chat.settings.schema import Settings
-from tests.fakes import MACHINE, Listener
+from tests.fakes import MACHINE
+from tests.listener import Listener
 
 pytestmark = pytest.mark.model
 

@@ -21,8 +21,8 @@ from spark_chat.engine.door import Door, knock
 from spark_chat.engine.lock import EngineLock
 from spark_chat.engine.outbox import Outbox
 from spark_chat.engine.protocol import Attach, Done, Failed, Ready
+from tests.engine.lingering import FAKE, fake
 from tests.engine.probe import Probe, ask
-from tests.engine.test_linger import FAKE, fake
 
 
 @pytest.fixture

@@ -1,0 +1,122 @@
+"""A comparison from the chat, over scripted engines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from spark_chat.driver.snapshot import Phase
+from spark_chat.engine.protocol import Generate
+from spark_chat.lab import archive
+from tests.fakes import Script
+from tests.lab.scripted import Scripted
+from tests.tui.lab_sitting import lab, open_compare
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+async def test_two_configurations_side_by_side() -> None:
+    async with lab() as (found, engine):
+        measured = Scripted()
+        screen = await open_compare(found, measured)
+        assert "[x] MTP" in found.screen_text() and "[ ] Humming" in found.screen_text()
+        stopped = []
+        screen.rounds = 1
+        send = measured.start
+
+        async def start(*arguments: Any, **options: Any) -> None:
+            stopped.append(not engine.alive)
+            await send(*arguments, **options)
+
+        measured.start = start  # type: ignore[method-assign]
+        await found.pilot.press("f5")
+        await found.until(lambda: "Kept as" in found.screen_text(), "the end")
+        shown = found.screen_text()
+        assert "mtp=off" in shown and "mtp=on" in shown and "95 %" in shown
+        await found.pilot.resize_terminal(60, 40)
+        await found.pilot.pause()
+        heads = [line for line in found.screen_text().splitlines() if line.strip().startswith("configuration")]
+        assert len(heads) > 1, "the table became several"
+        assert stopped == [True, True], "the chat's engine makes room"
+        await found.until(lambda: found.app.session.snapshot.phase is Phase.READY, "the chat's engine")
+        assert engine.alive and not measured.alive
+        record = archive.load("last")
+        assert [item["settings"] for item in record["configurations"]] == [
+            {"optimizations.mtp": False}, {"optimizations.mtp": True}
+        ]  # fmt: skip
+        assert record["configurations"][1]["all_settings"]["optimizations.humming"]["from"] == "default"
+
+
+async def test_a_comparison_that_is_stopped_brings_the_chat_back() -> None:
+    async with lab() as (found, engine):
+        slow = {True: Script(tokens=500, rate=600), False: Script(tokens=500, rate=600)}
+        screen = await open_compare(found, Scripted(slow))
+        await found.pilot.press("f5")
+        await found.until(lambda: "1/18" in found.screen_text() or "2/18" in found.screen_text(), "the first answers")
+        await found.pilot.press("escape")
+        await found.until(lambda: not screen.running, "its end")
+        await found.until(lambda: "Stopped;" in found.screen_text(), "the sentence")
+        await found.until(lambda: found.app.session.snapshot.phase is Phase.READY, "the chat's engine")
+        assert engine.alive
+
+
+async def test_a_comparison_that_was_stopped_goes_on() -> None:
+    async with lab() as (found, _):
+        slow, quick = Script(tokens=500, rate=600), Script(tokens=9)
+        measured = Scripted({True: slow, False: slow})
+        screen = await open_compare(found, measured)
+        screen.rounds = 1
+        await found.pilot.press("f5")
+        await found.until(lambda: "1/6" in found.screen_text() or "2/6" in found.screen_text(), "an answer")
+        await found.pilot.press("escape")
+        await found.until(lambda: not screen.running and "--resume" in found.screen_text(), "how to go on")
+        kept = archive.load("last")
+        done = sum(item["runs_counted"] for item in kept["configurations"])
+        assert 1 <= done < 12 and kept["interrupted"] and kept["own_engines"]
+        await found.until(lambda: found.app.session.snapshot.phase is Phase.READY, "the chat's engine")
+        asked = sum(isinstance(command, Generate) for command in measured.commands)
+        measured.by_mtp = {True: quick, False: quick}
+        screen.query_one(Input).value = "code --resume"
+        await found.pilot.press("f5")
+        await found.until(lambda: not screen.running and "Kept as" in found.screen_text(), "the end")
+        whole = archive.load("last")
+        assert whole["id"] == kept["id"] and [item["runs_counted"] for item in whole["configurations"]] == [6, 6]
+        again = sum(isinstance(command, Generate) for command in measured.commands) - asked
+        assert again <= 12 - done + 2, "what was measured is not asked again; each start warms up once"
+        await found.pilot.press("f5")
+        await found.until(lambda: "was cut off" in found.screen_text(), "nothing is left")
+
+
+async def test_the_questions_of_a_file_can_be_compared_too(tmp_path: Path) -> None:
+    file = tmp_path / "test set.jsonl"
+    rows = [{"question": f"What is {n} + {n}?", "answer": f"#### {2 * n}"} for n in range(9)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    async with lab() as (found, _):
+        screen = await open_compare(found, Scripted())
+        screen.query_one(Input).value = f"gsm8k --data '{file}' --questions 3 --max-tokens 40"
+        await found.pilot.press("f5")
+        await found.until(lambda: not screen.running and "Kept as" in found.screen_text(), "the end")
+        record = archive.load("last")
+        assert record["workload"]["name"] == "gsm8k" and record["rounds"] == 1
+        assert [item["accuracy"]["of"] for item in record["configurations"]] == [3, 3]
+        assert "McNemar" in found.screen_text()
+        screen.query_one(Input).value = "gsm8k --data"
+        await found.pilot.press("f5")
+        await found.until(lambda: "--data needs the name of a file" in found.screen_text(), "the sentence")
+
+
+async def test_what_is_varied_is_chosen() -> None:
+    async with lab() as (found, _):
+        screen = await open_compare(found, Scripted())
+        await found.pilot.press("enter", "f8", "f6")
+        await found.pilot.pause()
+        assert screen.varied == ["humming", "mtp"] and screen.cumulative and screen.rounds == 3
+        assert "[x] Humming" in found.screen_text() and "one added after the other" in found.screen_text()
+        screen.query_one(Input).value = "nothing-there"
+        await found.pilot.press("f5")
+        await found.until(lambda: "There is no workload" in found.screen_text(), "the sentence")
+        assert not screen.running
