@@ -20,6 +20,8 @@ from spark_chat.engine.protocol import (
     Abort,
     AnyCommand,
     AnyEvent,
+    Count,
+    Counted,
     Delta,
     Done,
     Failed,
@@ -124,10 +126,16 @@ class FakeEngine:
             self._spawn(self._answer(command))
         elif isinstance(command, Abort):
             self._aborted.add(command.id)
+        elif isinstance(command, Count):
+            self._tell(Counted(id=command.id, prompt_tokens=self.count(command), time=time.monotonic()))
         elif isinstance(command, Stats):
             self._tell(Statistics(memory_bytes=500_000_000, time=time.monotonic()))
         elif isinstance(command, Shutdown):
             self.alive = False
+
+    def count(self, command: Count) -> int | None:
+        """Tokens of a prompt; None: this engine can't tell."""
+        return None
 
     async def leave(self) -> Left | None:
         await self._end("leave")

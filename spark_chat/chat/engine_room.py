@@ -14,14 +14,9 @@ from spark_chat.driver.snapshot import Snapshot
 from spark_chat.settings.schema import Row, Settings, rows, value
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Counted, Opening, Turn
+    from spark_chat.driver.counting import Counter
+    from spark_chat.engine.protocol import Opening, Turn
     from spark_chat.settings.resolve import Resolved
-
-
-class Counter(Protocol):
-    """Counts tokens: exactly, or not at all."""
-
-    async def count(self, messages: Sequence[Turn], texts: Sequence[str], thinking: bool) -> Counted | None: ...
 
 
 class Driving(Protocol):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from spark_chat.driver.counting import Counter
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
 from spark_chat.engine.protocol import Failed, Turn
 from spark_chat.meters.numbers import AnswerNumbers
@@ -31,6 +32,9 @@ class Driving(Protocol):
     def ask(self, id: str, messages: Sequence[Turn], settings: Settings, *, ignore_eos: bool = False) -> None: ...
 
     def abort(self, id: str | None = None) -> None: ...
+
+    @property
+    def counting(self) -> Counter: ...
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,11 @@ class Asking:
             return coming.run() if ended.done() else None
         finally:
             del self._coming[id]
+
+    async def count(self, messages: Sequence[Turn], thinking: bool) -> int | None:
+        """How many tokens `messages` are as a prompt, by the engine's own count; None where it can't tell."""
+        found = await self.driver.counting.count(messages, (), thinking)
+        return None if found is None else found.prompt_tokens
 
     async def _or_interrupt(self, work: asyncio.Future[None] | asyncio.Future[Answered]) -> None:
         """Wait for `work` or the interrupt, whichever comes first."""

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Protocol
 from uuid import uuid4
 
 from spark_chat.engine.protocol import AnyCommand, Count, Counted, ProtocolError, Turn
+
+
+class Counter(Protocol):
+    """Counts tokens: exactly, or not at all."""
+
+    async def count(self, messages: Sequence[Turn], texts: Sequence[str], thinking: bool) -> Counted | None: ...
 
 
 class Counting:

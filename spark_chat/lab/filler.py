@@ -1,7 +1,8 @@
 """Prompts made to measure: an exact number of tokens, and prefixes that no cache has seen but that are all as long.
 
-Both are made of short common words that are one token each, with the space before them, in the vocabularies of today;
-what the engine counted is checked all the same, and stands in the record.
+Both are made of short common words that are one token each, with the space before them, in the vocabularies of today.
+Nothing relies on that: the engine counts each text before it is asked, and where a word is several tokens the end is
+made up of marks.
 """
 
 from __future__ import annotations
@@ -19,37 +20,57 @@ WORDS = (
 )  # fmt: skip
 OPENING = "Go on with this list of words:"
 PREFIX_WORDS = 8
-PROBES = (64, 192)
-TRIES = 6
+TRIES = 8
+DRAWS = 400
+"""Prefixes that are tried for one of the wanted length: where a byte is a token, one in 25 has it."""
+MARKS = (" a", ".", " .", "\n.", "x")
+"""What may make up a few tokens that are still missing, whatever the vocabulary."""
+
+Count = Callable[[str], Awaitable[int | None]]
+"""How many tokens the prompt with this text is, chat template included, by the engine's count; None: it can't tell."""
 
 
 def prefix(random: Random) -> str:
-    """Unlike any other with all likelihood (66^8 there are), and always the same number of tokens. What differs comes
-    as early as it can: only the chat template's own beginning is left for a cache."""
+    """Unlike any other with all likelihood (66^8 there are). What differs comes as early as it can: only the chat
+    template's own beginning is left for a cache."""
     return " ".join(["Skip", *random.choices(WORDS, k=PREFIX_WORDS)]) + ".\n\n"
 
 
-def text(words: int, random: Random) -> str:
-    """So many words after an opening."""
-    return " ".join([OPENING, *random.choices(WORDS, k=words)])
+async def even_prefix(random: Random, of: Random, count: Count) -> str:
+    """A prefix that is as many tokens as the one that `of` draws. Where the engine can't tell, any is taken."""
+    wanted = await count(prefix(of))
+    found = prefix(random)
+    for _ in range(DRAWS):
+        if wanted is None or await count(found) == wanted:
+            break
+        found = prefix(random)
+    return found
 
 
-async def words_for(tokens: int, count: Callable[[int], Awaitable[int | None]]) -> int | None:
-    """How many words make a prompt of exactly `tokens`, chat template included; None where none does.
+async def exact(tokens: int, random: Random, count: Count) -> str | None:
+    """Words that make a prompt of exactly `tokens`; None where none could be made, or the engine can't tell."""
+    words = random.choices(WORDS, k=tokens)  # none is less than a token
 
-    `count(words)` asks the engine for the length of such a prompt; None ends the search.
-    """
-    few, more = PROBES
-    short, long = await count(few), await count(more)
-    if short is None or long is None or long <= short:
+    def text(of: int) -> str:
+        return " ".join([OPENING, *words[:of]])
+
+    least = seen = await count(text(0))
+    if least is None or least > tokens:
         return None
-    each = (long - short) / (more - few)
-    words = round((tokens - short) / each) + few
+    most, missing, many = 0, tokens - least, tokens - least
     for _ in range(TRIES):
-        if words < 1:
-            return None
-        seen = await count(words)
+        seen = await count(text(many))
         if seen is None or seen == tokens:
-            return words if seen == tokens else None
-        words += round((tokens - seen) / each) or (1 if seen < tokens else -1)
+            return None if seen is None else text(many)
+        if seen < tokens and many >= most:
+            most, missing = many, tokens - seen
+        each = max(1.0, (seen - least) / max(1, many))
+        further = round((tokens - seen) / each)
+        if seen < tokens and not further:
+            break  # less than a word is missing
+        many = min(len(words), max(0, many + (further or -1)))
+    for mark in MARKS:
+        filled = text(most) + mark * missing
+        if await count(filled) == tokens:
+            return filled
     return None

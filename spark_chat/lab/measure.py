@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
-from spark_chat.driver.asking import Asking
-from spark_chat.engine.protocol import Turn
+from spark_chat.driver.asking import Asking, Run
+from spark_chat.engine.protocol import Failed, Turn
 from spark_chat.lab import filler, gsm8k
 from spark_chat.lab.item import Item
 from spark_chat.lab.plan import Plan
@@ -20,6 +20,15 @@ WARM_TOKENS = 32
 """Longest answer of a warm-up."""
 _IDS = itertools.count(1)
 """No id comes twice on one engine: a stop that arrives late must not meet the next measurement's answer."""
+
+
+def _held(run: Run, item: Item) -> Run:
+    """`run`; as a failure where a prompt that was made to measure came out at another length."""
+    seen = run.numbers.prompt_tokens
+    if item.tokens is None or run.failure is not None or seen in (None, item.tokens):
+        return run
+    what = f"The engine read {seen:,} tokens where {item.tokens:,} were to be read."
+    return replace(run, failure=Failed(code="protocol", what=what, time=0.0))
 
 
 def _nothing(numbers: AnswerNumbers) -> None:
@@ -37,7 +46,6 @@ class Measure:
         on_piece: Callable[[AnswerNumbers], None] = _nothing,
     ) -> None:
         self._asking, self._plan, self._clock, self._on_piece = asking, plan, clock, on_piece
-        self._words: dict[int, int] = {}
 
     async def warm_up(self, configuration: int, turns: int) -> list[Answer]:
         """The first answers after a start, which are not yet at speed, as many as the engine says."""
@@ -62,7 +70,8 @@ class Measure:
             sampling = replace(sampling, max_tokens=min(sampling.max_tokens, WARM_TOKENS))
         asked = replace(settings, sampling=sampling)
         random = Random(f"{item.digest} {round} {role}{plan.salt}")  # the same text in every configuration
-        messages = await self._messages(item, asked, random)
+        # A warm-up must leave nothing in the prefix cache of what is measured after it.
+        messages = await self._messages(item, asked, random, plan.fresh or role == "warm-up")
         if messages is None:
             if self._asking.interrupted:
                 return None
@@ -75,6 +84,7 @@ class Measure:
         run = await self._asking.ask(self._id(), messages, asked, ignore_eos=plan.fixed_length, on_piece=self._on_piece)
         if run is None:
             return None
+        run = _held(run, item)
         given = right = None
         if item.expected is not None:
             given, right = gsm8k.extracted(run.text), gsm8k.right(run.text, item.expected)
@@ -89,32 +99,35 @@ class Measure:
         needed = (item.tokens or 0) + settings.sampling.max_tokens
         if item.tokens is None or ready is None or needed <= ready.context:
             return None
+        enough = settings.engine.context is not None and settings.engine.context >= needed
+        remedy = "This model takes no more: name one that was made for so many." if enough else (
+            f"Give --set engine.context={needed}, or a model that was made for so many."
+        )  # fmt: skip
         return (
             f"{item.tokens:,} tokens in and {settings.sampling.max_tokens:,} out need a context of {needed:,}, and the "
-            f"engine has {ready.context:,}. Give --set engine.context={needed}, or a model that was made for so many."
+            f"engine has {ready.context:,}. {remedy}"
         )
 
-    async def _messages(self, item: Item, settings: Settings, random: Random) -> Sequence[Turn] | None:
+    async def _messages(self, item: Item, settings: Settings, random: Random, fresh: bool) -> Sequence[Turn] | None:
         if self._too_long(item, self._plan.settings(0)):
             return None
+        thinking = settings.sampling.thinking
         if item.tokens is not None:
-            words = self._words.get(item.tokens)
-            if words is None:
-                words = await filler.words_for(item.tokens, lambda count: self._count(count, settings))
-                if words is None:
-                    return None
-                self._words[item.tokens] = words
-            return (Turn("user", filler.text(words, random)),)
-        if not self._plan.fresh:
+            text = await filler.exact(
+                item.tokens, random, lambda text: self._asking.count((Turn("user", text),), thinking)
+            )
+            return None if text is None else (Turn("user", text),)
+        if not fresh:
             return item.messages
-        last = item.messages[-1]
-        return (*item.messages[:-1], Turn(last.role, filler.prefix(random) + last.content))
+        *before, last = item.messages
 
-    async def _count(self, words: int, settings: Settings) -> int | None:
-        """How many tokens a made prompt of so many words is, by the engine's own count."""
-        short = replace(settings, sampling=replace(settings.sampling, max_tokens=1))
-        run = await self._asking.ask(self._id(), (Turn("user", filler.text(words, Random(words))),), short)
-        return None if run is None or run.failure is not None else run.numbers.prompt_tokens
+        def behind(prefix: str) -> tuple[Turn, ...]:
+            return (*before, Turn(last.role, prefix + last.content))
+
+        like = Random(item.digest)
+        return behind(
+            await filler.even_prefix(random, like, lambda prefix: self._asking.count(behind(prefix), thinking))
+        )
 
     def _id(self) -> str:
         return f"lab-{next(_IDS)}"

@@ -188,6 +188,9 @@ class Runner:
             if answer is None:
                 break
             self._take(answer)
+            if answer.failure and items[place].tokens is not None and self._asking.ready:
+                self._fell.add(stay.configuration)  # a prompt that can't be made to measure can't be the next time
+                break
         self._leave(stay.configuration)
 
     _at: int | None = None

@@ -45,8 +45,10 @@ class Share:
 
     @property
     def failure(self) -> str | None:
-        """Why it did not come up, or went away: its last start's word."""
-        return self.starts[-1].failure if self.starts else None
+        """Why it did not come up, or went away: its last start's word. Where it was up and no answer came to its end:
+        why the last one did not."""
+        start = self.starts[-1].failure if self.starts else None
+        return start or (None if self.counted else next((item.failure for item in reversed(self.answers)), None))
 
 
 def _grouped(answers: Sequence[Answer], number: str) -> dict[str, list[float]]:

@@ -15,7 +15,7 @@ SHIPPED = ("chat", "code")
 """Sets of prompts that were written for this app and come with it."""
 GSM8K = "gsm8k"
 DEFAULT = SHIPPED
-MAX_TOKENS = 48
+MAX_TOKENS = 40
 """Longest answer of the shipped prompts and of one's own, where nobody says otherwise."""
 _SYNTHETIC = re.compile(r"synthetic-(\d+)(k?)-(\d+)(k?)", re.IGNORECASE)
 KNOWN = "chat, code, synthetic-32k-2k (or other lengths, such as synthetic-1k-128), gsm8k"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120
+PATIENCE_S = 300
 
 
 def spawn(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:

@@ -10,6 +10,7 @@ import pytest
 
 from spark_chat import locations
 from tests.cli.process import Finished, run, signalled_at, spawn
+from tests.engine import oracle_gguf
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -68,6 +69,20 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(model: Path, prompts:
     assert run(*command, "--resume").code == 2, "there is nothing left to go on with"
 
 
+def test_a_long_synthetic_prompt_and_its_answer_are_exactly_as_long_as_they_say(tmp_path: Path) -> None:
+    path = oracle_gguf.write(tmp_path / "letters.gguf", stop_after="d", context=65_536)
+    done = run("bench", "run", "synthetic-8k-512", "--rounds", "1", "--json", "--model", str(path), "--set", "mtp=off",
+               "--set", "engine.context=16384")  # fmt: skip
+    assert done.code == 0, done.err
+    warm_up, measured = done.record["configurations"][0]["runs"]
+    for answer, tokens in ((warm_up, 32), (measured, 512)):
+        assert answer["failure"] is None and answer["finish_reason"] == "length"
+        assert (answer["prompt_tokens"], answer["completion_tokens"]) == (8_192, tokens)
+        assert answer["engine_figures"]["prompt_n"] + answer["engine_figures"]["cache_n"] == 8_192
+        assert answer["engine_figures"]["predicted_n"] == tokens, "its text ends after four letters, and it goes on"
+    assert measured["cached_tokens"] < 100 and done.record["sampling"]["temperature"] == 0
+
+
 @pytest.mark.model
 def test_a_synthetic_prompt_is_exactly_as_long_as_it_says(model: Path) -> None:
     done = run("bench", "run", "synthetic-300-4", "--rounds", "3", "--json", "--model", str(model))
@@ -87,8 +102,10 @@ def test_a_fresh_prefix_is_unknown_to_the_cache_and_always_as_long(model: Path, 
     (warm,), (fresh,) = (run(*common, *more).record["configurations"] for more in ((), ("--fresh",)))
     lengths = {entry["prompt_tokens"] for entry in fresh["runs"]}
     assert len(lengths) == 1 and len(fresh["runs"]) == 7
-    (without,) = {entry["prompt_tokens"] for entry in warm["runs"]}
-    assert {entry["cached_tokens"] for entry in warm["runs"][1:]} == {without - 1}, "else all comes out of the cache"
+    warm_up, first, *later = warm["runs"]
+    without = first["prompt_tokens"]
+    assert warm_up["prompt_tokens"] in lengths and first["cached_tokens"] < without - 5, "a warm-up leaves it nothing"
+    assert {entry["cached_tokens"] for entry in later} == {without - 1}, "else all comes out of the cache"
     cached = [entry["cached_tokens"] for entry in fresh["runs"]]
     assert max(cached) < without - 5 and lengths.pop() - max(cached) >= 10, "the template's beginning at most"
 

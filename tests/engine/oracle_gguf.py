@@ -38,8 +38,9 @@ def text(count: int) -> str:
     return "".join(LETTERS[index % len(LETTERS)] for index in range(count))
 
 
-def write(path: Path, misses: str = "", stop_after: str = "") -> Path:
-    """`misses`: letters after which the MTP block drafts a wrong one. `stop_after`: the letter that ends an answer."""
+def write(path: Path, misses: str = "", stop_after: str = "", context: int = 2048) -> Path:
+    """`misses`: letters after which the MTP block drafts a wrong one. `stop_after`: the letter that ends an answer.
+    `context`: what the model was made for, tokens."""
     tokens = [*byte_characters(), START, END]
     random = numpy.random.default_rng(7)
     embedding = random.standard_normal((len(tokens), WIDTH)).astype(numpy.float32)
@@ -54,7 +55,7 @@ def write(path: Path, misses: str = "", stop_after: str = "") -> Path:
     writer = gguf.GGUFWriter(path, ARCHITECTURE)
     writer.add_name("Oracle")
     writer.add_block_count(3)
-    writer.add_context_length(2048)
+    writer.add_context_length(context)
     writer.add_embedding_length(WIDTH)
     writer.add_feed_forward_length(32)
     writer.add_head_count(2)

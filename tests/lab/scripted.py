@@ -8,7 +8,7 @@ from typing import Any
 
 from spark_chat.driver.driver import Driver
 from spark_chat.driver.snapshot import Snapshot, Update
-from spark_chat.engine.protocol import AnyCommand, AnyEvent, Generate, Turn
+from spark_chat.engine.protocol import AnyCommand, AnyEvent, Count, Generate, Turn
 from spark_chat.lab.item import GREEDY, Item, Workload
 from spark_chat.lab.plan import Plan
 from spark_chat.lab.results import Answer, AnyFound
@@ -65,6 +65,10 @@ class Scripted(FakeEngine):
     """`by_mtp`: what the script is under MTP off and on. `counts_words`: a token is a word, and there are 7 more."""
 
     counts_words = False
+    adds = 0
+    """Tokens that an answer's prompt has beyond what was counted."""
+    takes: int | None = None
+    """The context the model was made for, where less than was asked for."""
 
     def __init__(self, by_mtp: dict[bool, Script] | None = None) -> None:
         super().__init__()
@@ -74,11 +78,14 @@ class Scripted(FakeEngine):
         self, recipe: Recipe, on_event: Callable[[AnyEvent], None], log: Any = None, admit: Any = None
     ) -> None:
         self.script = self.by_mtp[recipe.requested["mtp"]]
-        await super().start(recipe, on_event, log, admit)
+        await super().start(replace(recipe, context=self.takes or recipe.context), on_event, log, admit)
+
+    def count(self, command: Count) -> int | None:
+        return len(command.messages[-1].content.split()) + 7 if self.counts_words else None
 
     def send(self, command: AnyCommand) -> None:
         if self.counts_words and isinstance(command, Generate):
-            self.script.prompt_tokens = len(command.messages[-1].content.split()) + 7
+            self.script.prompt_tokens = len(command.messages[-1].content.split()) + 7 + self.adds
         super().send(command)
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from spark_chat.engine.protocol import Failed, Generate
-from spark_chat.lab import runner
+from spark_chat.lab import runner, summary
 from spark_chat.lab.item import Item, Workload
 from spark_chat.lab.measure import WARM_TOKENS
+from spark_chat.lab.plan import Plan
 from spark_chat.lab.results import Answer, AnyFound, Order, Start, Visit
+from spark_chat.lab.variation import Configuration
 from spark_chat.lab.workload import workload
+from spark_chat.settings.schema import Settings
 from tests.fakes import Script
 from tests.lab.scripted import Lab, answer, items, plan
 
@@ -170,12 +174,37 @@ async def test_a_synthetic_prompt_has_exactly_its_length() -> None:
     assert len(set(texts)) == len(texts), "never the same text twice"
 
 
-async def test_a_length_beyond_the_context_is_told_before_anything_is_asked() -> None:
-    lab = Lab(plan("mtp=on", workload=workload(("synthetic-32k-2k",)), rounds=1))
+@pytest.mark.parametrize("given, remedy", [(None, "Give --set engine.context=34816"), (40_000, "takes no more")])
+async def test_a_length_beyond_the_context_is_told_once_before_anything_is_asked(
+    given: int | None, remedy: str
+) -> None:
+    settings = replace(Settings(), engine=replace(Settings().engine, context=given))
+    wanted = Plan((Configuration("as set", settings),), workload(("synthetic-32k-2k",)), 3)
+    lab = Lab(wanted)
+    lab.engine.takes = 2_048
     answers = of_kind(await lab.run(), Answer)
     assert answers and not any(isinstance(command, Generate) for command in lab.engine.commands)
-    said = answers[-1].failure
-    assert "need a context of 34,816, and the engine has" in said and "--set engine.context=34816" in said
+    said = [item.failure or "" for item in answers if item.role == "measured"]
+    assert len(said) == 1, "it is asked for no further rounds"
+    assert "need a context of 34,816, and the engine has" in said[0] and remedy in said[0]
+    assert summary.shares(lab.watcher.all, 1)[0].failure == said[0], "the table's row has the reason"
+
+
+async def test_a_made_prompt_that_comes_out_at_another_length_does_not_count() -> None:
+    workload = Workload("synthetic", (Item("s", tokens=300),), {"temperature": 0.0, "max_tokens": 5}, ignore_eos=True)
+    lab = Lab(plan("mtp=on", workload=workload))
+    lab.engine.counts_words, lab.engine.adds = True, 1
+    measured = [item for item in of_kind(await lab.run(), Answer) if item.role == "measured"]
+    assert [item.failure for item in measured] == ["The engine read 301 tokens where 300 were to be read."]
+
+
+async def test_a_warm_up_leaves_nothing_of_the_prompts_in_the_cache() -> None:
+    lab = Lab(plan("mtp=on", rounds=1))
+    await lab.run()
+    asked = [command.messages[-1].content for command in lab.engine.commands if isinstance(command, Generate)]
+    first, *measured = asked
+    assert measured == ["Say a.", "Say b."]
+    assert first.startswith("Skip ") and first.endswith("Say a.")
 
 
 async def test_a_length_that_cannot_be_had_is_told() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -94,27 +96,51 @@ def test_synthetic_lengths() -> None:
     assert workload(("synthetic-500-64",)).items[0].tokens == 500
 
 
-@pytest.mark.parametrize("each, base", [(1, 25), (2, 9), (3, 0)])
-async def test_a_length_is_found_whatever_a_word_costs(each: int, base: int) -> None:
-    asked = []
-
-    async def count(words: int) -> int | None:
-        asked.append(words)
-        return base + each * words
-
-    target = base + each * 1_000
-    assert await filler.words_for(target, count) == 1_000 and len(asked) <= 4
+Tokenizer = Callable[[str], int | None]
+TOKENIZERS: dict[str, Tokenizer] = {
+    "a token a word": lambda text: len(text.split()),
+    "three a word": lambda text: 3 * len(text.split()),
+    "a token a byte": lambda text: 11 + len(text),
+    "two a word, marks apart": lambda text: 2 * len(re.findall(r"\w+", text)) + text.count("."),
+    "long words in parts": lambda text: sum(1 + (len(word) > 5) for word in text.split()),
+}
 
 
-async def test_a_length_that_no_number_of_words_has() -> None:
-    async def even(words: int) -> int | None:
-        return 2 * words
+@pytest.mark.parametrize("target", [64, 301, 1_000, 4_096])
+@pytest.mark.parametrize("tokenizer", TOKENIZERS.values(), ids=TOKENIZERS)
+async def test_a_length_is_met_whatever_the_vocabulary(tokenizer: Tokenizer, target: int) -> None:
+    asked: list[str] = []
 
-    async def never(words: int) -> int | None:
+    async def count(text: str) -> int | None:
+        asked.append(text)
+        return tokenizer(text)
+
+    found = {await filler.exact(target, Random(number), count) for number in range(3)}
+    if tokenizer("a b") == 6 and target % 3:
+        assert found == {None}, "no text has it"
+        return
+    assert {tokenizer(text or "") for text in found} == {target} and len(found) == 3
+    assert len(asked) <= 3 * (1 + filler.TRIES + len(filler.MARKS))
+
+
+async def test_a_length_that_cannot_be_counted_or_had() -> None:
+    async def never(text: str) -> int | None:
         return None
 
-    assert await filler.words_for(1_001, even) is None
-    assert await filler.words_for(1_001, never) is None
+    async def long_template(text: str) -> int | None:
+        return 500 + len(text.split())
+
+    assert await filler.exact(1_001, Random(1), never) is None
+    assert await filler.exact(300, Random(1), long_template) is None
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS.values(), ids=TOKENIZERS)
+async def test_prefixes_are_all_as_many_tokens(tokenizer: Tokenizer) -> None:
+    async def count(text: str) -> int | None:
+        return tokenizer(text)
+
+    found = [await filler.even_prefix(Random(number), Random("set"), count) for number in range(20)]
+    assert len(set(found)) == 20 and len({tokenizer(text) for text in found}) == 1
 
 
 def test_prefixes_are_all_as_long() -> None:
