@@ -1,9 +1,11 @@
-"""Are the numbers true? `python -m benchmarks.agreement` asks the real engine 200 times and counts in three ways.
+"""Are the numbers true? `python -m benchmarks.agreement` asks the real engine 200 times and counts in four ways.
 
 - ours: the driver's numbers, as `check`, the lab and the chat show them
 - the engine's own: what llama.cpp counted and timed itself for the same request
-- a stopwatch and a counter that know no meter: the arrival of each event, stamped as it leaves the client; and the ids
-  of the same prompts from llama.cpp's HTTP endpoint in another process, which lists every id
+- a stopwatch that knows no meter: the arrival of each event, stamped as it leaves the client. Independent of the meters
+  and of the worker's time stamps, but not of how the worker cuts an answer into events
+- the ids of the same prompts and answers from llama.cpp's HTTP endpoint in another process, which lists every id. Of
+  this app it has only the parameters that the server is made with
 
 Tokens must be exactly equal. Times are compared within each request, so that a busy machine slows both alike: decode
 time (first to last token) to the engine's own and to the stopwatch, in per cent; TTFT to the stopwatch in per cent,
@@ -109,24 +111,26 @@ async def ours(texts: Sequence[str], settings: Settings) -> tuple[list[Run], lis
         await drivers[0].close()
 
 
-def ids(texts: Sequence[str], model: str, mtp: bool, limit: int) -> list[int]:
-    """How many ids llama.cpp lists for each prompt, in a process of its own."""
+def ids(texts: Sequence[str], model: str, mtp: bool, limit: int) -> list[tuple[int, int]]:
+    """How many ids llama.cpp lists for each answer, and for its prompt, in a process of its own."""
     given = {"model": model, "mtp": mtp, "args": {}, "asks": [[text, limit] for text in texts]}
     command = [sys.executable, "-m", "tests.engine.native_ids", json.dumps(given)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [len(answer["ids"]) for answer in json.loads(done.stdout)]
+    return [(len(answer["ids"]), answer["prompt"]) for answer in json.loads(done.stdout)]
 
 
 def compared(
-    runs: Sequence[Run], stamps: Sequence[Stamps], listed: Sequence[int], share: float = 0.5
+    runs: Sequence[Run], stamps: Sequence[Stamps], listed: Sequence[tuple[int, int]], share: float = 0.5
 ) -> tuple[list[str], bool]:
     """The table's lines, and whether all agree: every count, and in times so large a `share` of the requests."""
     own: list[dict[str, Any]] = [run.engine_figures for run in runs]
     counts = [
         ("tokens, engine's own", sum(run.numbers.tokens == made["predicted_n"] for run, made in zip_(runs, own))),
-        ("tokens, ids listed by another process", sum(run.numbers.tokens == n for run, n in zip_(runs, listed))),
+        ("tokens, ids listed by another process", sum(run.numbers.tokens == n for run, (n, _) in zip_(runs, listed))),
         ("prompt tokens, engine's own", sum(
             run.numbers.prompt_tokens == made["prompt_n"] + made["cache_n"] for run, made in zip_(runs, own))),
+        ("prompt tokens, ids listed by another process", sum(
+            run.numbers.prompt_tokens == n for run, (_, n) in zip_(runs, listed))),
         ("accepted drafts, engine's own", sum(
             (run.numbers.accepted_drafts or 0) == made.get("draft_n_accepted", 0) for run, made in zip_(runs, own))),
     ]  # fmt: skip
@@ -139,11 +143,11 @@ def compared(
     by_watch = [abs(mine / (stamp.last - stamp.first) - 1) for mine, _, stamp in decoding]
     first = [abs((run.numbers.ttft_s or 0) / (stamp.first - stamp.asked) - 1) for run, stamp in zip_(runs, stamps)]
     before = [(run.numbers.ttft_s or 0) * 1000 - made["prompt_ms"] for run, made in zip_(runs, own)]
-    lines = [f"{name:<40} equal {equal} of {len(runs)}" for name, equal in counts]
+    lines = [f"{name:<46} equal {equal} of {len(runs)}" for name, equal in counts]
     for name, off in (("decode time to the engine's own", by_engine), ("decode time to the stopwatch", by_watch),
                       ("TTFT to the stopwatch", first)):  # fmt: skip
-        lines.append(f"{name:<40} off by {median(off):.3%} (median), {quantiles(off, n=20)[-1]:.3%} (p95)")
-    lines.append(f"{'TTFT over the engine own prefill':<40} {median(before):.1f} ms (median)")
+        lines.append(f"{name:<46} off by {median(off):.3%} (median), {quantiles(off, n=20)[-1]:.3%} (p95)")
+    lines.append(f"{'TTFT over the engine own prefill':<46} {median(before):.1f} ms (median)")
     fine = all(equal == len(runs) for _, equal in counts)
     return lines, fine and all(_agree(off, share) for off in (by_engine, by_watch, first))
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from spark_chat.lab import losses
 from spark_chat.meters import units
 from spark_chat.settings.problem import printable
 
@@ -32,7 +33,7 @@ def as_lines(record: Record, width: int = 110) -> list[str]:
                  span(rung["ratio_to_first"], "{:.2f}")) for rung in record["cumulative"]]  # fmt: skip
         lines += ["cumulative", *fitting(("", "tok/s", "ratio", "95 %"), rows, width), ""]
     lines += _accuracy(record, width)
-    lines += _losses(record)
+    lines += losses.lines(record)
     if len(record["workload"]["prompts"]) > 1 and len(record["workload"]["prompts"]) <= 40:
         lines += prompt_table(record, width)
     return [line.rstrip() for line in _trimmed(lines)]
@@ -241,17 +242,6 @@ def _accuracy(record: Record, width: int) -> list[str]:
     return [*fitting(columns, rows, width), ""] if rows else []
 
 
-def _losses(record: Record) -> list[str]:
-    lines = []
-    for item in record["configurations"]:
-        lost = [prompt for prompt in item["prompts"] if prompt["loses"]]
-        if lost:
-            named = ", ".join(f"{prompt['name']} {times(prompt['ratio_to_first'])}" for prompt in lost[:12])
-            more = f" and {len(lost) - 12} more" if len(lost) > 12 else ""
-            lines.append(printable(f"▼ {item['name']} loses on {named}{more}"))
-    return [*lines, ""] if lines else []
-
-
 def prompt_table(record: Record, width: int) -> list[str]:
     """tok/s of each prompt in each configuration, with the accept length where there is one."""
     items = [item for item in record["configurations"] if item["prompts"]]
@@ -265,7 +255,7 @@ def prompt_table(record: Record, width: int) -> list[str]:
             accept = (
                 f" ({_median(prompt['accept_length'], units.accept)})" if prompt and prompt["accept_length"] else ""
             )
-            cells.append(f"{'▼ ' if prompt and prompt['loses'] else ''}{speed}{accept}")
+            cells.append(f"{losses.mark(prompt)}{speed}{accept}")
         rows.append(cells)
     return fitting(("tok/s (accept)", *(item["name"] for item in items)), rows, width) if rows and items else []
 
@@ -278,7 +268,7 @@ def as_markdown(record: Record) -> str:
         rows = [(rung["name"], _median(rung["decode_tok_s"], units.rate), times(rung["ratio_to_first"]),
                  span(rung["ratio_to_first"], "{:.2f}")) for rung in record["cumulative"]]  # fmt: skip
         parts += ["", *_markdown(("cumulative", "tok/s", "ratio", "95 %"), rows)]
-    notes = [*_failures(record), *(line for line in (*_notes(record), *_losses(record)) if line)]
+    notes = [*_failures(record), *(line for line in (*_notes(record), *losses.lines(record)) if line)]
     parts += ["", *(f"- {_escaped(line)}" for line in notes)] if notes else []
     return "\n".join(parts) + "\n"
 

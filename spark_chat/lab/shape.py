@@ -11,9 +11,11 @@ a token, S shared ones, W expert width):
 - output layer V x H, read whole for each token; the embedding is V x H more where it is not tied, and of it one row is
   read, which is nothing
 
-Norms, biases, convolutions and the multi-token-prediction layer are left out: together under 1 % of what a plain
-step reads. One token of a plain step reads each weight that it uses once, at its width in bytes: MXFP4 0.53125 (a
-scale of one byte for 32 values), FP8 1 (its scales for blocks of 128 x 128 are a ten-thousandth), BF16 2, FP32 4.
+Norms, biases, gates of one row a head, convolutions and the multi-token-prediction layer are left out: together under
+1 % of what a plain step reads. So is the state of linear attention, layers x heads x d x d in FP32: of Ling-3.0-flash
+73 MB, 1.7 %, which a step reads and writes once more. The limit is the more generous by so much. One token of a plain
+step reads each weight that it uses once, at its width in bytes: MXFP4 0.53125 (a scale of one byte for 32 values), FP8
+1 (its scales for blocks of 128 x 128 are a ten-thousandth), BF16 2, FP32 4.
 
 A verify step of n tokens reads everything once for all of them, but each token picks experts of its own: were they
 picked evenly, n tokens would read E (1 - (1 - K/E)^n) of the E experts of a layer.

@@ -1,7 +1,8 @@
 """An independent count: the ids of answers from llama.cpp's own HTTP endpoint, which lists every id that it made.
 
 `python -m tests.engine.native_ids JSON` with {"model", "mtp", "args", "asks": [[text, max_tokens], ...]}; prints a JSON
-list of {"ids", "text", "decodes"}. The server is built as the engine builds it, and the engine's code is not in it.
+list of {"ids", "text", "decodes", "prompt"}, the last how many ids the prompt had. The server is built as the engine
+builds it, and the engine's code is not in it.
 """
 
 from __future__ import annotations
@@ -46,8 +47,12 @@ def main(given: dict[str, Any]) -> None:
         prompt = json.loads(post("/apply-template", {"messages": messages}))["prompt"]
         before = decodes()
         body = {"prompt": prompt, "n_predict": max_tokens, "temperature": 0, "return_tokens": True}
+        listed = json.loads(post("/tokenize", {"content": prompt, "add_special": True, "parse_special": True}))
         answer = json.loads(post("/completion", body))
-        found.append({"ids": answer["tokens"], "text": answer["content"], "decodes": decodes() - before})
+        found.append({
+            "ids": answer["tokens"], "text": answer["content"], "decodes": decodes() - before,
+            "prompt": len(listed["tokens"]),
+        })  # fmt: skip
     json.dump(found, sys.stdout)
 
 

@@ -75,11 +75,11 @@ def command(case: Case, folder: Path) -> list[str]:
     found = [sys.executable, "-m", "spark_chat", "bench", "run", "--cumulative"]
     for axis in VARY:
         found += ["--vary", axis]
-    found += [*case.prompts, "--rounds", "1", "--fixed-length", "--max-tokens", str(case.tokens), "--json", *case.flags]
+    found += [*case.prompts, "--rounds", "1", "--fixed-length", "--max-tokens", str(case.tokens), "--json"]
     found += ["--model", str(case.model), "--engine", case.engine, "--config", str(path)]
     for key, value in sets.items():
         found += ["--set", f"{key}={value}"]
-    return found
+    return [*found, *case.flags]
 
 
 def run(case: Case, work: Path, out: Path, limit_s: float) -> dict[str, Any]:

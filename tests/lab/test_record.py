@@ -106,6 +106,18 @@ def test_a_prompt_on_which_it_loses_is_shown() -> None:
     assert not any(prompt["loses"] for prompt in whole["configurations"][0]["prompts"])
 
 
+def test_slower_by_less_than_its_runs_vary_is_told_apart() -> None:
+    whole = plan(rounds=3)
+    speeds = {(0, "a"): 100.0, (1, "a"): 99.9, (0, "b"): 50.0, (1, "b"): 45.0}
+    lines = report.as_lines(made(whole, found_in(whole, speeds)))
+    assert "▼ mtp=on loses on b 0.90x" in lines
+    assert "▽ mtp=on is slower, by less than its runs vary, on a 1.00x" in lines
+    assert any(line.startswith("a ") and "▽ 101.9 (2.00)" in line for line in lines)
+    once = plan(rounds=1)
+    lines = report.as_lines(made(once, found_in(once, speeds, rounds=1)))
+    assert "▼ mtp=on loses on a 1.00x, b 0.90x" in lines, "of one run nothing is known of how it varies"
+
+
 def test_the_cumulative_table() -> None:
     whole = plan("humming=off,on", "fp8_head=off,on", "mtp=off,on", cumulative=True)
     speeds = {(place, "a"): 10.0 * (place + 1) for place in range(4)}
