@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from spark_chat.chat.wording import end_line
@@ -31,3 +32,14 @@ def quoted(exchange: Exchange, numbers: bool = False) -> str:
     if numbers and exchange.numbers is not None:
         parts.append(f"*{exchange.model}: {end_line(exchange)}*" if exchange.model else f"*{end_line(exchange)}*")
     return "\n\n".join(part for part in parts if part)
+
+
+def to_copy(exchanges: Sequence[Exchange], what: str) -> str | None:
+    """The last answer; "all": all of it; "code": the last code block of the last answer. None for another word."""
+    answers = [str(item.answer) for item in exchanges if item.answer]
+    if what == "all":
+        return "\n\n".join(quoted(item) for item in exchanges)
+    if what == "code":
+        blocks = code_blocks(answers[-1]) if answers else []
+        return blocks[-1] if blocks else ""
+    return None if what else copied(answers[-1]) if answers else ""

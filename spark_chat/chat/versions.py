@@ -86,7 +86,7 @@ class Versions:
             self._session.keeper.shown(chosen)
         self._session.view.turned(conversation, place)
 
-    def fork(self, exchange: Exchange, title: str, *, answer: bool) -> Conversation:
+    def fork(self, exchange: Exchange, *, answer: bool) -> Conversation:
         """A conversation of its own that is the same up to `exchange`, its answer included where `answer`. It is kept,
         and stands beside the one at hand, which stays as it is."""
         path = self._conversation.path_to(exchange)
@@ -95,7 +95,10 @@ class Versions:
         new.thinking = self._conversation.thinking
         new.system_prompt, new.system_name = self._conversation.system_prompt, self._conversation.system_name
         if self._session.keeper and copies:
-            self._session.keeper.fork(new, title, copies)
+            from spark_chat.history.record import title_of
+
+            title = title_of(self._conversation.exchanges[0].prompt)
+            self._session.keeper.fork(new, f"{title} (fork)", copies)
         return new
 
 

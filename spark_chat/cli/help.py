@@ -23,8 +23,11 @@ and after. --whole takes all of the input as one prompt.
 Standard output gets the answers, an empty line between two; standard error gets all else: the start, the badges, the \
 numbers of each answer once it is over. No control character is ever written.
 
-Commands of the chat work where they make sense without a screen; /help lists them. ctrl+c stops an answer; twice, \
-when nothing runs, it leaves. A pipe is read no faster than it is answered, and its end ends the chat.
+Commands of the chat work where they make sense without a screen; /help lists them. @ and the path of a text file, \
+after a space or at the start of a line, has its text go along with a prompt; so does /attach. /message lists what was \
+said, for /edit, /again, /more, /fork and /copy. /prompt asks for the places of a saved prompt, a line for each. \
+ctrl+c leaves what is begun, or stops an answer; twice, when nothing runs, it leaves. A pipe is read no faster than it \
+is answered, and its end ends the chat.
 
 Exit code: 0 fine, 1 a prompt got no answer, 2 bad input, 130 ctrl+c."""
 

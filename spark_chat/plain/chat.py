@@ -143,6 +143,8 @@ class PlainChat:
                 self.view.failed = True
             else:
                 text = line if whole else gathering.take(line)
+                if text is None and self.deeds.asking and not gathering.open:
+                    await self.deeds.fill("")
                 if text is not None and text.strip() and not await self._take(text, command=not whole):
                     return
             self._prompt_due = True
@@ -150,6 +152,9 @@ class PlainChat:
         rest = gathering.rest()
         if rest is not None:
             await self._take(rest, command=True)
+        if name := self.deeds.let_go():
+            self.output.say(f"The input ended before all places of {name} were written: it was not sent.")
+            self.view.failed = True
         await self._settled()
 
     def _prompt(self) -> None:
@@ -162,16 +167,30 @@ class PlainChat:
     async def _take(self, text: str, command: bool) -> bool:
         """A prompt, or a command. False where no more of them is of any use."""
         meant = commands.parse(text) if command else None
-        if isinstance(meant, commands.Unknown):
+        if isinstance(meant, commands.Unknown) and not self.deeds.asking:
             self.output.say(meant.sentence)
             self.view.failed = True
-        elif meant is not None:
+        elif isinstance(meant, commands.Given):
+            if name := self.deeds.let_go():
+                self.output.say(f"The saved prompt {name} was not sent.")
             await self.deeds.do(meant)
+        elif self.deeds.asking:
+            await self.deeds.fill(text)
+        elif command:
+            await self.send(text)
         else:
-            if self.session.overflow is not None:
-                self.session.let_be()
             self.session.send(text)
         return self.interactive or await self._settled()
+
+    async def send(self, text: str) -> None:
+        """A prompt, with the files that go along; in the place of the one that is edited, where one is."""
+        sent = await self.deeds.with_files(text)
+        if sent is None:
+            return
+        if self.session.overflow is not None:
+            self.session.let_be()
+        if not self.deeds.take(sent):
+            self.session.send(sent)
 
     async def _settled(self) -> bool:
         """Wait until all that was asked is answered. False where nothing gets on."""
@@ -198,6 +217,8 @@ class PlainChat:
     def interrupted(self) -> None:
         """ctrl+c stops the answer; twice, when nothing runs, or within 2 s where nobody types, it leaves."""
         now = time.monotonic()
+        if self.interactive and not self.session.busy and self._let_go():
+            return
         wish = self._quitting.press("ctrl+c", answering=self.session.busy, empty=True, selected=False, now=now)
         again, self._interrupted_at = now - self._interrupted_at <= 2.0, now
         if not self.interactive and (again or wish is not Wish.STOP):
@@ -210,6 +231,17 @@ class PlainChat:
             self.output.say(HINT)
         self._prompt_due = True  # the sign that stood there has scrolled away
         self._prompt()
+
+    def _let_go(self) -> bool:
+        """Leave what is begun and not yet a prompt. False where there is no such thing."""
+        begun = self._gathering.drop()
+        begun = bool(self.deeds.let_go()) or self.deeds.editing is not None or begun
+        if begun:
+            self.deeds.leave()
+            self.output.say("\nLeft; nothing was sent.")
+            self._prompt_due = True
+            self._prompt()
+        return begun
 
 
 async def _run(resolved: Resolved, whole: bool) -> int:

@@ -1,5 +1,5 @@
 """What the commands of the one table do in the plain chat: one method for each action that makes sense without a
-screen. The others say where they are to be had."""
+screen, here, in `messages` and in `writing`. The others say where they are to be had."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from spark_chat.driver.snapshot import Phase
 from spark_chat.locations import NoHome
+from spark_chat.plain.messages import Messages
+from spark_chat.plain.writing import Writing
 from spark_chat.tui import commands
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ ELSEWHERE = {
     "settings": "`spark-chat settings show` and `spark-chat settings set KEY VALUE` are its settings; a change of the "
     "file takes effect here at /restart.",
     "check": "`spark-chat check FILE` runs a prompt and says what it costs.",
-    "compare": "`spark-chat bench --vary KEY=VALUES` compares settings.",
+    "compare": "`spark-chat bench run --vary KEY=VALUES` compares settings.",
+    "setup": "`spark-chat doctor` says what fits this machine; `spark-chat pull` and `spark-chat prepare` "
+    "fetch and build.",
 }
 
 HELP = {
@@ -33,15 +37,24 @@ HELP = {
     "fold": "Print the reasoning of the last answer that has some.",
     "clear-queue": "Take back the prompts that wait.",
     "log": "The last lines of the engine's log that have these words.",
+    "message": "List what was said here; with a number of the list, print that and choose it, "
+    "for /edit, /again, /more, /fork and /copy.",
+    "edit": "Ask this in the place of the last prompt, or the chosen one; without a text, the next prompt goes there.",
+    "prompt": "Fill in a saved prompt, place by place, and send it; without a name, list them.",
+    "attach": "Have a text file go along with the next prompt; so does @ and its path in the prompt.",
+    "copy": "Copy the last answer, or the chosen one, or: all, code; to a file where there is no clipboard.",
+    "editor": "Write a prompt in your own editor ($VISUAL or $EDITOR); it is sent when you leave it.",
 }
 """What commands mean here, where it is not the same as on the screen."""
 
+USAGE = {"message": "/message [number|earlier|later]", "resume": "/resume [number]", "attach": "/attach [path|none]"}
 
-class Deeds:
+
+class Deeds(Messages, Writing):
     """The plain chat's deeds."""
 
     def __init__(self, chat: PlainChat) -> None:
-        self._chat = chat
+        super().__init__(chat)
         self._listed: list[Listed] = []
 
     @classmethod
@@ -56,17 +69,14 @@ class Deeds:
             await deed(given.argument)
             return
         name = given.command.name
-        self._say(ELSEWHERE.get(name, f"/{name} needs the screen: `spark-chat` without --plain has it."))
-
-    def _say(self, sentence: str) -> None:
-        self._chat.output.say(sentence)
+        self._say(ELSEWHERE.get(name, f"/{name} is for the screen: `spark-chat` without --plain has it."))
 
     async def action_help(self, argument: str) -> None:
         self._say("A line is a prompt. A backslash at its end, a ``` fence, or a line of three double quotes before "
                   "and after make one prompt of several lines. ctrl+c stops an answer, twice leaves.")  # fmt: skip
         for command in self.known():
             aliases = "".join(f", /{alias}" for alias in command.aliases)
-            self._say(f"{command.usage}{aliases}: {HELP.get(command.name, command.help)}")
+            self._say(f"{USAGE.get(command.name, command.usage)}{aliases}: {HELP.get(command.name, command.help)}")
 
     async def action_new(self, argument: str) -> None:
         self._chat.session.begin()
@@ -158,19 +168,6 @@ class Deeds:
         self._say(state(self._chat.session))
         for name, about in [*((item.name, item.about) for item in library.systems.values()), *WORDS]:
             self._say(f"/system {name}: {about}")
-
-    async def action_again(self, argument: str) -> None:
-        exchanges = self._chat.session.conversation.exchanges
-        if exchanges:
-            self._chat.session.versions.again(exchanges[-1])
-        else:
-            self._say("There is no prompt here yet.")
-
-    async def action_more(self, argument: str) -> None:
-        exchanges = self._chat.session.conversation.exchanges
-        problem = self._chat.session.versions.go_on(exchanges[-1]) if exchanges else "There is no answer here yet."
-        if problem:
-            self._say(problem)
 
     async def action_title(self, argument: str) -> None:
         from spark_chat.history.shelf import Shelf

@@ -7,7 +7,8 @@ import os
 import queue
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from spark_chat.text.clean import clean
 from spark_chat.text.wrap import wrap
@@ -24,6 +25,7 @@ class Output:
         self._one_place = os.isatty(answers) and os.isatty(words)
         self._waiting: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
         self._dead: set[int] = set()
+        self._writing = threading.Lock()
         self._mid_line = False
         self._thread = threading.Thread(target=self._write_all, name="output", daemon=True)
         self._thread.start()
@@ -55,6 +57,16 @@ class Output:
         lines = text.split("\n")
         return "\n".join(line[start:end] for line in lines for start, end, _ in wrap(line, width)) if width else text
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Write nothing meanwhile: somebody else has the terminal. What is said comes after it."""
+        mine = self._writing.acquire(timeout=2.0)  # a terminal that takes nothing now holds up no editor
+        try:
+            yield
+        finally:
+            if mine:
+                self._writing.release()
+
     def close(self, deadline_s: float = 2.0) -> bool:
         """Write what is left. False where nobody took it in time."""
         self._waiting.put(None)
@@ -64,8 +76,9 @@ class Output:
     def _write_all(self) -> None:
         while (item := self._waiting.get()) is not None:
             descriptor, data = item
-            if descriptor not in self._dead:
-                self._write(descriptor, data)
+            with self._writing:
+                if descriptor not in self._dead:
+                    self._write(descriptor, data)
 
     def _write(self, descriptor: int, data: bytes) -> None:
         try:

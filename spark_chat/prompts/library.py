@@ -85,6 +85,12 @@ def save(name: str, text: str) -> Path:
     return path
 
 
+def to_save(argument: str, last: str) -> tuple[str, str]:
+    """The name and the text that stand behind /save-prompt: the text is on the lines below, else the `last` prompt."""
+    name, below, text = argument.partition("\n")
+    return name.strip(), text if below else last
+
+
 def _folder(kind: Kind) -> str:
     try:
         return f"{locations.own_prompts(kind)}/NAME.md"

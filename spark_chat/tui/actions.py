@@ -122,8 +122,12 @@ class Actions:
         if not self._app.chat.message_mode.move(-1):
             self._app.say("There is no message here yet.")
 
-    def action_edit(self) -> None:
-        self._with_last("edit")
+    def action_edit(self, argument: str) -> None:
+        text = argument.strip("\n")
+        if not text.strip():
+            self._with_last("edit")
+        elif not self._app.chat.message_mode.ask_in_place(text):
+            self._app.say("There is no message here yet.")
 
     def action_again(self) -> None:
         self._with_last("again")

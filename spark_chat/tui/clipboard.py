@@ -31,17 +31,17 @@ DEAF = ("linux", "dumb", "vt")
 
 @dataclass(frozen=True)
 class Copied:
-    """`way`: tool, osc52 or file."""
+    """`way`: tool, osc52, tmux or file."""
 
     way: str
     sentence: str
 
 
 async def copy(
-    text: str, write: Callable[[str], bool], file: Path, environment: Mapping[str, str] = os.environ
+    text: str, write: Callable[[str], bool] | None, file: Path, environment: Mapping[str, str] = os.environ
 ) -> Copied:
-    """Copies `text`. `write` sends a string to the terminal and says whether there is one. Raises OSError where all
-    else failed and `file` cannot be written."""
+    """Copies `text`. `write` sends a string to the terminal and says whether there is one; None: it gets none. Raises
+    OSError where all else failed and `file` cannot be written."""
     data = text.encode("utf-8", "replace")
     size = f"{len(text):,} characters"
     for tool in copiers(environment):
@@ -50,12 +50,17 @@ async def copy(
     reason = _why_not(data, environment)
     if not reason:
         in_tmux = "TMUX" in environment and await _run(["tmux", "load-buffer", "-w", "-"], data) is not None
-        if write(osc52(data, environment)):
+        if write is None:
+            if in_tmux:
+                return Copied("tmux", f"Put {size} in tmux's buffer.")
+            reason = "no clipboard tool works here"
+        elif write(osc52(data, environment)):
             also = " and put it in tmux's buffer" if in_tmux else ""
             return Copied(
                 "osc52", f"Sent {size} to the terminal's clipboard{also}; terminals do not say if they took it."
             )
-        reason = "there is no terminal"
+        else:
+            reason = "there is no terminal"
     await asyncio.to_thread(_write_file, file, data)
     return Copied("file", f"Wrote {size} to {file}: {reason}.")
 

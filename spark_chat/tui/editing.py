@@ -12,16 +12,13 @@ import os
 import re
 import shlex
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING
 
 from spark_chat import locations, ordinary
-
-if TYPE_CHECKING:
-    from spark_chat.tui.app import SparkApp
 
 FALLBACKS = ("sensible-editor", "nano", "vim", "vi")
 LARGEST = 64 * 1024 * 1024
@@ -90,8 +87,9 @@ def _runs(pid: int) -> bool:
     return pid != os.getpid() and psutil.pid_exists(pid)
 
 
-async def edit(app: SparkApp, text: str) -> Edited:
-    """Have the person edit `text`. Raises SuspendNotSupported where there is no terminal to hand over."""
+async def edit(aside: Callable[[], AbstractContextManager[None]], text: str) -> Edited:
+    """Have the person edit `text`. `aside` leaves the terminal alone for so long: an app's `suspend`, which raises
+    SuspendNotSupported where there is no terminal to hand over."""
     command = editor()
     if not command:
         return Edited(None, "There is no editor: set VISUAL or EDITOR, or install nano.")
@@ -100,7 +98,7 @@ async def edit(app: SparkApp, text: str) -> Edited:
     except (OSError, locations.NoHome) as error:
         return Edited(None, f"The text could not be written for the editor: {error}")
     try:
-        trouble = await _run(app, [*command, str(path)])
+        trouble = await _run(aside, [*command, str(path)])
         back = await asyncio.to_thread(taken_back, path, text)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -116,10 +114,10 @@ async def edit(app: SparkApp, text: str) -> Edited:
     return Edited(back, trouble)
 
 
-async def _run(app: SparkApp, command: list[str]) -> str:
+async def _run(aside: Callable[[], AbstractContextManager[None]], command: list[str]) -> str:
     """A sentence where it did not end well. What comes from the engine meanwhile is taken in; nothing is drawn."""
     loop = asyncio.get_running_loop()
-    with app.suspend():
+    with aside():
         # ctrl+c in an editor that leaves the terminal as it is goes to all in front of it: it is the editor's.
         loop.add_signal_handler(signal.SIGINT, lambda: None)
         try:

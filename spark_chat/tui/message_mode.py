@@ -113,11 +113,26 @@ class MessageMode:
 
     def do_to_last(self, deed: str) -> bool:
         """Do it to the chosen message, else to the last answer, or prompt. False where there is none."""
-        exchanges = self._screen.spark.session.conversation.exchanges
-        exchange = self.exchange or (exchanges[-1] if exchanges else None)
+        exchange = self._meant
         if exchange is None:
             return False
         getattr(self, f"do_{deed}")(exchange, 0)
+        return True
+
+    @property
+    def _meant(self) -> Exchange | None:
+        """The exchange of the chosen message, else the last one."""
+        exchanges = self._screen.spark.session.conversation.exchanges
+        return self.exchange or (exchanges[-1] if exchanges else None)
+
+    def ask_in_place(self, text: str) -> bool:
+        """Ask `text` in the place of the chosen prompt, else of the last one. False where there is none."""
+        exchange = self._meant
+        if exchange is None:
+            return False
+        self.leave()
+        self._screen.spark.session.versions.edit(exchange, text)
+        self._transcript.follow_end()
         return True
 
     def do_copy(self, exchange: Exchange, number: int) -> None:

@@ -94,14 +94,14 @@ class Writing:
 
     def save(self, argument: str) -> None:
         """Save a prompt: the name, and below it the text; without text, the last prompt that was sent."""
-        name, below, text = argument.partition("\n")
-        exchanges = self._app.session.conversation.exchanges
-        if not name and not text.strip():
+        from spark_chat.prompts.library import to_save
+
+        if not argument.strip():
             self._name_it()
             return
-        if not below and exchanges:
-            text = exchanges[-1].prompt
-        self._begin("save", self._save(name.strip(), text, argument))
+        exchanges = self._app.session.conversation.exchanges
+        name, text = to_save(argument, exchanges[-1].prompt if exchanges else "")
+        self._begin("save", self._save(name, text, argument))
 
     def _name_it(self) -> None:
         """From the palette or a key: the command above what is written, the cursor where its name goes."""
@@ -140,7 +140,7 @@ class Writing:
         before = composer.text
         app.opening.keep_draft(before)
         try:
-            edited = await edit(app, before)
+            edited = await edit(app.suspend, before)
         except SuspendNotSupported:
             app.say("This terminal cannot be handed to an editor.")
             return

@@ -15,7 +15,9 @@ import pytest
 from spark_chat.engine.protocol import Failed, Generate
 from spark_chat.history.journal import Journal
 from spark_chat.history.shelf import Shelf
+from spark_chat.plain.deeds import Deeds
 from spark_chat.plain.output import Output
+from spark_chat.tui import commands
 from spark_chat.tui.quitting import HINT
 from tests.fakes import FakeModels, Script
 from tests.plain.sitting import PATIENCE_S, sit
@@ -97,7 +99,18 @@ async def test_commands_of_the_one_table(tmp_path: Path) -> None:
     assert "There is no command /nonsense." in sitting.words and asked(sitting.engine) == [" /etc is a folder"]
     assert "answers without reasoning" in sitting.words
     assert "panel" not in sitting.words and "up key" not in sitting.words, "words of the screen"
-    assert "/theme needs the screen" in sitting.words and "spark-chat check FILE" in sitting.words
+    assert "/theme is for the screen" in sitting.words and "spark-chat check FILE" in sitting.words
+
+
+async def test_every_command_of_the_table_does_something_or_says_where(tmp_path: Path) -> None:
+    sitting = sit(tmp_path)
+    here = {command.name for command in Deeds.known()}
+    elsewhere = [command.name for command in commands.COMMANDS if command.name not in here]
+    assert set(elsewhere) == {"settings", "check", "compare", "chart", "panel", "theme", "setup", "tour"}
+    sitting.type("".join(f"/{name}\n" for name in elsewhere))
+    for name in ("chart", "panel", "theme", "tour"):
+        await sitting.until(f"/{name} is for the screen: `spark-chat` without --plain has it.")
+    await sitting.end()
 
 
 async def test_the_reasoning_is_said_when_asked_for(tmp_path: Path) -> None:

@@ -165,6 +165,17 @@ async def test_editing_a_prompt_asks_it_there_and_what_was_being_written_comes_b
         await chat.until(lambda: shown(chat) == [("one", "first"), ("two", "second")])
 
 
+async def test_an_edit_with_its_text_is_asked_at_once() -> None:
+    async with sitting() as chat:
+        await talk(chat, ("one", "first"), ("two", "second"))
+        await chat.type("/edit three")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: len(chat.engine.asked) == 3)
+        assert chat.engine.asked[2][1] == ["one", "first", "three"]
+        chat.engine.answer("third")
+        await chat.until(lambda: shown(chat) == [("one", "first"), ("three", "third")])
+
+
 async def test_an_edit_that_is_left_changes_nothing_and_up_brings_it_back() -> None:
     async with sitting() as chat:
         await talk(chat, ("one", "first"))

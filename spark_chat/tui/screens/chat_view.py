@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.timer import Timer
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
-from spark_chat.chat.quoting import code_blocks, copied, quoted
+from spark_chat.chat.quoting import to_copy
 from spark_chat.chat.session import Overflow
 from spark_chat.driver.lingering import took_over
 from spark_chat.driver.snapshot import Phase, Snapshot
@@ -216,14 +216,7 @@ class ChatView(Noticing):
 
     def text_to_copy(self, what: str) -> str | None:
         """The last answer, all of the conversation, or the last answer's code; None for another word."""
-        exchanges = self._screen.spark.session.conversation.exchanges
-        answers = [str(item.answer) for item in exchanges if item.answer]
-        if what == "all":
-            return "\n\n".join(quoted(item) for item in exchanges)
-        if what == "code":
-            blocks = code_blocks(answers[-1]) if answers else []
-            return blocks[-1] if blocks else ""
-        return None if what else copied(answers[-1]) if answers else ""
+        return to_copy(self._screen.spark.session.conversation.exchanges, what)
 
     # ------------------------------------------------------------------ header, meters, proof
 

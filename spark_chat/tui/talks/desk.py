@@ -99,10 +99,7 @@ class Desk:
         """Go on in a copy of the conversation up to this answer, or up to right before this prompt, which then stands
         in the composer."""
         app = self._app
-        title = next((item.prompt for item in app.session.conversation), "")
-        from spark_chat.history.record import title_of
-
-        new = app.session.versions.fork(exchange, f"{title_of(title)} (fork)", answer=answer)
+        new = app.session.versions.fork(exchange, answer=answer)
         self.turn_to(new)
         if not answer and app.chat.composer.is_empty:
             app.chat.composer.set_text(exchange.prompt)
