@@ -146,6 +146,15 @@ def tensors(path: Path) -> list[Tensor]:
     return [tensor for file in parts(path) for tensor in _read_one(file)[1]]
 
 
+def words(path: Path) -> list[bytes]:
+    """The vocabulary of the model at `path`, as it stands there; empty where it has none. Raises BadGguf, OSError."""
+    with parts(path)[0].open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            return _Cursor(data).strings("tokenizer.ggml.tokens")
+        except (struct.error, IndexError, OverflowError) as error:
+            raise BadGguf(f"{path.name} is cut off or damaged: its header can't be read to the end.") from error
+
+
 def parts(path: Path) -> tuple[Path, ...]:
     """All files of the model that `path` belongs to, in order. Raises BadGguf where one is missing."""
     match = _SPLIT.match(path.name)
@@ -208,6 +217,16 @@ class _Cursor:
         start = -(-self._at // alignment) * alignment
         return metadata, [self._tensor(start, *tensor) for tensor in found]
 
+    def strings(self, wanted: str) -> list[bytes]:
+        """The array of strings under that key; the header is read up to there."""
+        self._at = 16
+        for _ in range(self._number("<Q")):
+            key, kind = self._string(), self._number("<I")
+            if key == wanted and kind == _ARRAY and self._number("<I") == _STRING:
+                return [self._bytes() for _ in range(self._number("<Q"))]
+            self._value(kind)
+        return []
+
     @staticmethod
     def _tensor(start: int, name: str, elements: int, kind: int, offset: int) -> Tensor:
         if kind not in TENSOR_TYPES:
@@ -221,12 +240,15 @@ class _Cursor:
         return value
 
     def _string(self) -> str:
+        return self._bytes().decode("utf-8", "replace")
+
+    def _bytes(self) -> bytes:
         length = self._number("<Q")
         if length > len(self._data) - self._at:
             raise IndexError("a string goes past the end")
         start = self._at
         self._at += length
-        return self._data[start : self._at].decode("utf-8", "replace")
+        return self._data[start : self._at]
 
     def _value(self, kind: int) -> Any:
         if kind in _SCALARS:

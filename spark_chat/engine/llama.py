@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import threading
 import time
-from collections import deque
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,9 @@ from typing import Any
 from spark_chat.engine import gguf_facts, llama_log
 from spark_chat.engine.gguf_facts import BadGguf, GgufFacts
 from spark_chat.engine.interface import EngineFailure, Report
-from spark_chat.engine.llama_answer import Answer, Piece, merged, request, thinks
+from spark_chat.engine.least_tokens import Bound
+from spark_chat.engine.llama_answer import Answer, Piece, merged, overflow, request, thinks
+from spark_chat.engine.llama_call import Call
 from spark_chat.engine.llama_count import TokenCounter
 from spark_chat.engine.llama_params import Plan, plan
 from spark_chat.engine.llama_proofs import proofs
@@ -36,7 +36,9 @@ class LlamaEngine:
         self._plan: Plan | None = None
         self._speculative = False
         self._steps_before: list[int] = []
-        self._stop = threading.Event()
+        self._call: Call | None = None
+        self._bound = Bound(Path(), None)
+        self._context = 0
         self._aborted = ""
         self._answering = False
         self._counters: dict[str, float] = {}
@@ -71,7 +73,8 @@ class LlamaEngine:
         lines = log.until("listening on")
         implementations, active = llama_log.speculation(lines)
         self._speculative = active or bool(implementations)
-        context = llama_log.context(lines) or self._plan.context
+        context = self._context = llama_log.context(lines) or self._plan.context
+        self._bound = Bound(Path(command.model), model.metadata.get("tokenizer.ggml.model"))
         thinking = llama_log.thinking(lines)
         template = str(self._plan.params.chat_template or model.metadata.get("tokenizer.chat_template", ""))
         if not thinking and OPEN in template:
@@ -111,12 +114,15 @@ class LlamaEngine:
             command.id, self._speculative, adaptive=self._plan.kind == "MTP", opened=inside,
             going_on=opening is not None,
         )  # fmt: skip
-        self._stop = threading.Event()
-        if self._aborted == command.id:  # it was stopped before it began
-            self._stop.set()
-        call = _Call(self._server, request(command, opened), self._stop)
+        least = self._bound.least(command.messages)
+        if least >= self._context:
+            raise overflow(least, self._context, at_least=True)
+        call = self._call = Call(self._server, request(command, opened))
         yield Started(id=command.id, time=time.monotonic())
-        call.start()
+        if self._aborted == command.id:  # it was stopped before it began
+            call.stop()
+        else:
+            call.start()
         first = self._answering = True
         self._settled = False
         try:
@@ -132,7 +138,7 @@ class LlamaEngine:
                     yield answer.delta(group)
                 first = first and not pieces
         finally:
-            self._stop.set()  # an error or a closed generator must not leave it running
+            call.stop()  # an error or a closed generator must not leave it running
             await call.joined()
             self._answering = False
         if call.error is not None:
@@ -177,7 +183,8 @@ class LlamaEngine:
 
     def abort(self, id: str) -> None:
         self._aborted = id
-        self._stop.set()
+        if self._call is not None:
+            self._call.stop()
 
     def statistics(self) -> dict[str, Any]:
         """llama.cpp's own counters since the start, as they stood when the last answer ended.
@@ -190,64 +197,7 @@ class LlamaEngine:
         return self._counters
 
     def close(self) -> None:
-        self._stop.set()  # the process ends right after, and with it all threads
-
-
-class _Call:
-    """One blocking request on a thread of its own; its chunks arrive on the event loop with the time they came."""
-
-    def __init__(self, server: Any, body: dict[str, Any], stop: threading.Event) -> None:
-        self._server, self._body, self._stop = server, body, stop
-        self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[float, dict[str, Any]]] = deque()
-        self._arrived = asyncio.Event()
-        self._finished = asyncio.Event()
-        self._told = False
-        self.error: EngineFailure | None = None
-        self.ended_at = 0.0
-
-    def start(self) -> None:
-        threading.Thread(target=self._run, name="llama", daemon=True).start()
-
-    @property
-    def over(self) -> bool:
-        """Nothing is left to take and nothing will come."""
-        return self._finished.is_set() and not self._waiting
-
-    async def chunks(self) -> list[tuple[float, dict[str, Any]]]:
-        """What came since the last call; waits for something."""
-        await self._arrived.wait()
-        self._arrived.clear()
-        self._told = False
-        found = []
-        while self._waiting:
-            found.append(self._waiting.popleft())
-        return found
-
-    async def joined(self) -> None:
-        await self._finished.wait()
-
-    def _run(self) -> None:
-        try:
-            self._server.handle_chat_completions(self._body, self._take)
-        except Exception as error:
-            self.error = EngineFailure("request", "llama.cpp does not take this request.", str(error))
-        self.ended_at = self.ended_at or time.monotonic()
-        self._loop.call_soon_threadsafe(self._end)
-
-    def _take(self, chunk: Any) -> bool:
-        moment = time.monotonic()
-        if isinstance(chunk, dict):
-            self._waiting.append((moment, chunk))
-            self.ended_at = moment
-            if not self._told:
-                self._told = True
-                self._loop.call_soon_threadsafe(self._arrived.set)
-        return self._stop.is_set()
-
-    def _end(self) -> None:
-        self._finished.set()
-        self._arrived.set()
+        """The process ends right after, and with it all threads."""
 
 
 _WHY_NOT_READ: dict[int, tuple[FailureCode, str]] = {

@@ -90,9 +90,11 @@ def failed_notice(snapshot: Snapshot, kept: str, fallback: str) -> Notice:
 def overflow_notice(overflow: Overflow) -> Notice:
     """A prompt that does not fit: by how much, and what would make it fit. Nothing is lost either way."""
     title = (
-        f"{_s(overflow.excess, 'token')} too many: the conversation has {overflow.prompt_tokens:,}, "
+        f"{overflow.least}{_s(overflow.excess, 'token')} too many: the conversation has "
+        f"{overflow.least}{overflow.prompt_tokens:,}, "
         f"the context holds {overflow.context:,}."
     )
+    title = title[:1].upper() + title[1:]
     if overflow.drop:
         body = "They stay here and on disk; the model just no longer sees them."
         key = (GO_ON, f"leave out the {_s(overflow.drop, 'oldest turn') if overflow.drop > 1 else 'oldest turn'}")

@@ -126,12 +126,35 @@ async def test_an_abort_right_behind_its_prompt(probe: Probe) -> None:
 
 async def test_an_abort_during_the_prefill(probe: Probe) -> None:
     probe.client.send(ask("pre", "word " * 450, max_tokens=5))
-    await probe.until(lambda event: isinstance(event, Started) and event.id == "pre")
+    await probe.until(lambda event: isinstance(event, Delta) and event.id == "pre")
     probe.client.send(Abort(id="pre"))
     asked = time.monotonic()
     done = await probe.until(lambda event: isinstance(event, Done) and event.id == "pre")
     assert done.finish == "abort" and done.usage.completion_tokens <= 1
     assert done.usage.prompt_tokens > 450 and done.time - asked < 3.0
+
+
+async def test_an_abort_while_megabytes_are_tokenised(probe: Probe) -> None:
+    """Blanks say nothing of how many tokens there are at least: they are tokenised, for seconds."""
+    probe.client.send(ask("blanks", "x" + " " * 10_000_000, max_tokens=5))
+    await probe.until(lambda event: isinstance(event, Started) and event.id == "blanks")
+    probe.client.send(Abort(id="blanks"))
+    asked = time.monotonic()
+    done = await probe.until(lambda event: isinstance(event, Done | Failed) and event.id == "blanks", seconds=10)
+    assert isinstance(done, Done) and done.finish == "abort" and done.usage.completion_tokens == 0
+    assert done.time - asked < 3.0, "left alone after half a second; to its end it takes 17 s on this engine"
+    _, after = await probe.answer(ask("after", "Say hi.", max_tokens=4))
+    assert isinstance(after, Done) and after.finish == "length" and after.usage.completion_tokens == 4
+
+
+async def test_a_prompt_that_can_not_fit_is_refused_untokenised(probe: Probe) -> None:
+    """10 MB take llama.cpp 6 s to tokenise; what is sent first is the refusal."""
+    text = "hello world " * 900_000
+    _, failed = await probe.answer(ask("huge", text))
+    assert isinstance(failed, Failed) and failed.code == "overflow" and failed.facts["at_least"] is True
+    assert not any(isinstance(event, Started) and event.id == "huge" for event in probe.events), "it was asked"
+    least = failed.facts["prompt_tokens"]
+    assert CONTEXT < least < 1_800_000 and f"at least {least:,} tokens" in failed.what and "at least" in failed.why
 
 
 async def test_too_long_a_conversation_says_by_how_much(probe: Probe) -> None:

@@ -71,6 +71,8 @@ def test_a_download_shows_its_own_words() -> None:
 def test_a_prompt_that_no_dropping_helps_is_told_to_be_shortened() -> None:
     notice = notices.overflow_notice(Overflow(Exchange(id="a", prompt="x"), 9001, 8192, 0))
     assert "809 tokens too many" in notice.title and "shorten it" in notice.body[0] and not notice.accept
+    notice = notices.overflow_notice(Overflow(Exchange(id="a", prompt="x"), 9001, 8192, 0, at_least=True))
+    assert notice.title.startswith("At least 809 tokens too many: the conversation has at least 9,001, ")
 
 
 @pytest.mark.usefixtures("home")
