@@ -60,6 +60,7 @@ class Script:
     `words`: one a token, again from the start where `max_tokens` is more. `rate`: tok/s, 0 as fast as the loop goes.
     `drafts`: accepted drafts in each step after the first. `proofs`: else n-grams on where MTP was asked for.
     `start_failure`, `fails`, `dies_after`: a start that fails, an answer that fails, tokens until the engine dies.
+    `unmarked`: so many tokens come as text and turn out to be a thought with the next.
     `hold_start`, `hold_answer`: waited for before Ready, and before the first token.
     """
 
@@ -80,6 +81,7 @@ class Script:
     dies_after: int | None = None
     hold_start: asyncio.Event | None = None
     hold_answer: asyncio.Event | None = None
+    unmarked: int = 0
     log: list[str] = field(default_factory=lambda: ["loading", "the last line of the log"])
 
 
@@ -220,12 +222,13 @@ class FakeEngine:
                 steps, accepted = steps + 1, accepted + more - 1
             thinking = "".join(itertools.islice(words, max(0, min(more, len(script.reasoning) - tokens))))
             text = "".join(itertools.islice(words, more - max(0, min(more, len(script.reasoning) - tokens))))
+            ended = 0 < script.unmarked == tokens
             tokens += more
             self._tell(
                 Delta(
                     id=id, text=text, reasoning=thinking, tokens=tokens, verify_steps=steps if speculating else None,
                     accepted_drafts=accepted if speculating else None, prompt_tokens=script.prompt_tokens,
-                    cached_tokens=script.cached_tokens, time=time.monotonic(),
+                    cached_tokens=script.cached_tokens, time=time.monotonic(), was_thought=ended,
                 )
             )  # fmt: skip
             if script.dies_after is not None and tokens >= script.dies_after:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spark_chat.meters.numbers import AnswerNumbers
 
 if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Failed
+    from spark_chat.engine.protocol import Failed, Opening
 
 TOO_LONG = "too long for the context"
 """The reason of a prompt that did not fit."""
@@ -125,6 +125,13 @@ class Exchange:
         finish = self.numbers.finish if self.numbers is not None else None
         return self.stage in (Stage.STOPPED, Stage.FAILED) or finish in CUT
 
+    @property
+    def opening(self) -> Opening:
+        """What it said so far, for the engine to go on behind."""
+        from spark_chat.engine.protocol import Opening
+
+        return Opening(text=str(self.answer), thought=str(self.reasoning))
+
     def go_on(self) -> None:
         """Wait to be continued. The numbers of what there is are put aside: the next ones count the new part alone."""
         self.earlier.append(self.numbers or AnswerNumbers())
@@ -136,6 +143,11 @@ class Exchange:
         self.going_on, self.numbers = False, self.earlier.pop()
         ended = self.numbers.finish in ("length", "context", "stop")
         self.stage = Stage.FAILED if self.reason else Stage.DONE if ended else Stage.STOPPED
+
+    def recast(self) -> None:
+        """What came as its answer so far was a thought."""
+        self.reasoning.add(str(self.answer))
+        self.answer = Gathered()
 
     def end(self, numbers: AnswerNumbers, failure: Failed | None) -> None:
         """The answer is over, with these numbers."""

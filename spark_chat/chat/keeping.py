@@ -44,6 +44,9 @@ class Keeping:
     def piece(self, exchange: Exchange, text: str, reasoning: str) -> None:
         self._journal.append(exchange.answer_id, text, reasoning)
 
+    def recast(self, exchange: Exchange) -> None:
+        self._journal.recast(exchange.answer_id)
+
     def ended(self, exchange: Exchange) -> None:
         states: dict[Stage, State] = {Stage.DONE: "done", Stage.STOPPED: "stopped"}
         state = states.get(exchange.stage, "failed")

@@ -29,6 +29,7 @@ class Keeper(Protocol):
     def asked(self, exchange: Exchange) -> None: ...
     def started(self, exchange: Exchange) -> None: ...
     def piece(self, exchange: Exchange, text: str, reasoning: str) -> None: ...
+    def recast(self, exchange: Exchange) -> None: ...
     def ended(self, exchange: Exchange) -> None: ...
     def draft(self, text: str) -> None: ...
     def shown(self, chosen: Exchange) -> None: ...
@@ -37,12 +38,14 @@ class Keeper(Protocol):
 
 
 class View(Protocol):
-    """A front end. It is told of what is on screen; `turned`: from number `place` on other exchanges are."""
+    """A front end. It is told of what is on screen; `turned`: from number `place` on other exchanges are. `recast`: the
+    answer's text so far was a thought."""
 
     def changed(self, snapshot: Snapshot) -> None: ...
     def asked(self, exchange: Exchange) -> None: ...
     def staged(self, exchange: Exchange) -> None: ...
     def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None: ...
+    def recast(self, exchange: Exchange) -> None: ...
     def ended(self, exchange: Exchange) -> None: ...
     def turned(self, conversation: Conversation, place: int) -> None: ...
     def overflowed(self, overflow: Overflow | None) -> None: ...
@@ -50,12 +53,19 @@ class View(Protocol):
 
 @dataclass(frozen=True)
 class Overflow:
-    """A prompt that does not fit the context. `drop` of the oldest turns would have to go; 0 where that won't do."""
+    """A prompt that does not fit the context. `drop` of the oldest turns would have to go; 0 where that won't do.
+    `at_least`: the prompt by itself has no fewer than `prompt_tokens`, and was not counted further."""
 
     exchange: Exchange
     prompt_tokens: int
     context: int
     drop: int
+    at_least: bool = False
+
+    @property
+    def least(self) -> str:
+        """What stands before a number of tokens."""
+        return "at least " if self.at_least else ""
 
     @property
     def excess(self) -> int:
@@ -66,5 +76,7 @@ class Overflow:
     def of(conversation: Conversation, exchange: Exchange, failure: Failed, context: int, longest: int) -> Overflow:
         """As the engine's failure tells it. `longest`: tokens of the longest answer."""
         tokens = int(failure.facts.get("prompt_tokens") or context + 1)
+        if failure.facts.get("at_least"):
+            return Overflow(exchange, tokens, context, 0, at_least=True)
         room = min(longest, context // 4)
         return Overflow(exchange, tokens, context, conversation.oldest_to_drop(exchange, tokens, context, room))

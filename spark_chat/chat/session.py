@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
@@ -18,9 +17,6 @@ from spark_chat.chat.versions import Versions
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
-
-if TYPE_CHECKING:
-    from spark_chat.engine.protocol import Opening
 
 __all__ = ["Overflow", "Session"]
 
@@ -201,7 +197,7 @@ class Session:
         sampling = replace(self.settings.sampling, thinking=self.thinking, system_prompt=self.system_prompt)
         settings = replace(self.settings, sampling=sampling)
         if exchange.going_on:
-            self.engine.ask(exchange.asked_as, messages, settings, opening=_opening(exchange))
+            self.engine.ask(exchange.asked_as, messages, settings, opening=exchange.opening)
         else:
             self.engine.ask(exchange.asked_as, messages, settings)
 
@@ -239,6 +235,8 @@ class Session:
         if exchange is None or exchange.stage.over or exchange.asked_as != piece.id:
             return
         self._begun(exchange)
+        if piece.was_thought:
+            self._recast(exchange)
         exchange.answer.add(piece.text)
         exchange.reasoning.add(piece.reasoning)
         exchange.numbers, exchange.reading = piece.numbers, piece.reading
@@ -246,6 +244,13 @@ class Session:
             self.keeper.piece(exchange, piece.text, piece.reasoning)
         if self.conversation.shows(exchange):
             self.view.piece(exchange, piece.text, piece.reasoning, piece.numbers)
+
+    def _recast(self, exchange: Exchange) -> None:
+        exchange.recast()
+        if self.keeper:
+            self.keeper.recast(exchange)
+        if self.conversation.shows(exchange):
+            self.view.recast(exchange)
 
     def _answered(self, answered: Answered) -> None:
         left = self._left.pop(answered.id, None)  # of the conversation before
@@ -308,9 +313,3 @@ class Session:
             place = self.conversation.take_out(exchange)
             if place is not None:
                 self.view.turned(self.conversation, place)
-
-
-def _opening(exchange: Exchange) -> Opening:
-    from spark_chat.engine.protocol import Opening
-
-    return Opening(text=str(exchange.answer), thought=str(exchange.reasoning))

@@ -22,7 +22,7 @@ class Answering:
         self._meter.feed(event)
         numbers = self._meter.numbers
         if isinstance(event, Delta):
-            return Piece(self.prompt.id, event.text, event.reasoning, numbers(), event.reading)
+            return Piece(self.prompt.id, event.text, event.reasoning, numbers(), event.reading, event.was_thought)
         if isinstance(event, Done):
             return Answered(
                 self.prompt.id, numbers(), settings_used=self.prompt.settings_used(),

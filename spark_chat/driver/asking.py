@@ -95,6 +95,9 @@ class Asking:
         if coming is None:
             return False
         if isinstance(update, Piece):
+            if update.was_thought:
+                coming.reasoning += coming.text
+                coming.text.clear()
             coming.text.append(update.text)
             coming.reasoning.append(update.reasoning)
             if update.numbers.tokens:  # else the prompt is being read

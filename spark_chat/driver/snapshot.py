@@ -64,13 +64,14 @@ class Changed:
 @dataclass(frozen=True)
 class Piece:
     """Text of the answer `id` came; `numbers` so far. `reading`: how much of the prompt was read, 0..1, while there is
-    no token yet and the engine tells."""
+    no token yet and the engine tells. `was_thought`: all text before was reasoning."""
 
     id: str
     text: str
     reasoning: str
     numbers: AnswerNumbers
     reading: float | None = None
+    was_thought: bool = False
 
 
 @dataclass(frozen=True)

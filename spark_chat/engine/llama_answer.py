@@ -53,6 +53,8 @@ class Piece:
     counts: Counts
     draft_length: int | None
     time: float
+    was_thought: bool = False
+    """All text before was reasoning."""
 
 
 @dataclass
@@ -95,8 +97,8 @@ class Answer:
                 return Piece("", "", self.steps.counts(), None, time)
         choice: dict[str, Any] = next(iter(chunk.get("choices") or ()), {})
         delta = choice.get("delta") or {}
-        if self.going_on and delta.get("reasoning_content"):
-            self._splitter.thinking = False  # llama.cpp tells the two apart itself
+        if delta.get("reasoning_content"):
+            self._splitter.told_apart()  # by llama.cpp itself
         thought, text = self._splitter.feed(delta.get("content") or "")
         return self._piece(text, (delta.get("reasoning_content") or "") + thought, time, choice, chunk)
 
@@ -108,9 +110,11 @@ class Answer:
     def _piece(
         self, text: str, reasoning: str, time: float, choice: dict[str, Any], chunk: dict[str, Any]
     ) -> Piece | None:
-        if reasoning and not self._reasoning_ids and not self.going_on:
+        recast = self._splitter.recast()
+        self._seen_text = self._seen_text and not recast
+        if reasoning and not self._reasoning_ids and not self.going_on and not recast:
             reasoning = reasoning.lstrip("\n")
-        if reasoning:
+        if reasoning or recast:
             self._reasoning_ids = self.steps.ids
         if text and not self._seen_text:
             self._seen_text = True
@@ -118,10 +122,11 @@ class Answer:
                 self._reasoning_ids = self.steps.ids - 1  # what closed the thinking counts to it
         if choice.get("finish_reason"):
             self._end(choice["finish_reason"], chunk.get("__verbose") or {})
-        if not text and not reasoning and (self._seen_any or not self.steps.ids):
+        if not text and not reasoning and not recast and (self._seen_any or not self.steps.ids):
             return None  # but the first id is told at once, even where its text is held back
         self._seen_any = True
-        return Piece(text, reasoning, self.steps.counts(), self.steps.last_draft if self.adaptive else None, time)
+        draft = self.steps.last_draft if self.adaptive else None
+        return Piece(text, reasoning, self.steps.counts(), draft, time, recast)
 
     def _end(self, reason: str, verbose: dict[str, Any]) -> None:
         self.ended = True
@@ -140,10 +145,12 @@ class Answer:
         last = pieces[-1]
         counts = last.counts
         cached = int(self.timings.get("cache_n", 0))
+        ended = max((at for at, piece in enumerate(pieces) if piece.was_thought), default=0)  # pieces before: a thought
+        thought = "".join(piece.text + piece.reasoning for piece in pieces[:ended])
         return Delta(
             id=self.id,
-            text="".join(piece.text for piece in pieces),
-            reasoning="".join(piece.reasoning for piece in pieces),
+            text="".join(piece.text for piece in pieces[ended:]),
+            reasoning=thought + "".join(piece.reasoning for piece in pieces[ended:]),
             tokens=counts.tokens,
             verify_steps=counts.steps if self.speculative else None,
             accepted_drafts=counts.accepted if self.speculative else None,
@@ -152,6 +159,7 @@ class Answer:
             prompt_tokens=cached + int(self.timings.get("prompt_n", 0)) or None,
             cached_tokens=cached,
             reading=None if counts.tokens else self._reading,
+            was_thought=any(piece.was_thought for piece in pieces),
             time=last.time,
         )
 
@@ -205,17 +213,26 @@ def failure(error: Any) -> EngineFailure:
     said = str(facts.get("message", ""))
     if facts.get("type") == "exceed_context_size_error":
         tokens, context = int(facts.get("n_prompt_tokens", 0)), int(facts.get("n_ctx", 0))
-        return EngineFailure(
-            "overflow",
-            f"The conversation has {tokens:,} tokens and the context holds {context:,}.",
-            f"That is {tokens - context + 1:,} too many: one place is needed for the answer.",
-            "Drop the oldest turns, shorten the prompt, or raise engine.context.",
-            prompt_tokens=tokens,
-            context=context,
-        )
+        return overflow(tokens, context)
     if facts.get("type") == "invalid_request_error":
         return EngineFailure("request", "llama.cpp does not take this request.", said, "Change the prompt or sampling.")
     return EngineFailure("request", "llama.cpp could not answer.", said, "Try again; if it stays, restart the engine.")
+
+
+def overflow(tokens: int, context: int, at_least: bool = False) -> EngineFailure:
+    """A conversation that does not fit. `at_least`: its tokens were not counted, but there are no fewer."""
+    least = "at least " if at_least else ""
+    return EngineFailure(
+        "overflow",
+        f"The conversation has {least}{tokens:,} tokens and the context holds {context:,}.",
+        f"That is {least}{tokens - context + 1:,} too many: one place is needed for the answer.",
+        "Shorten the prompt, or raise engine.context."
+        if at_least
+        else "Drop the oldest turns, shorten the prompt, or raise engine.context.",
+        prompt_tokens=tokens,
+        context=context,
+        **({"at_least": True} if at_least else {}),
+    )
 
 
 def _seconds(milliseconds: Any) -> float | None:

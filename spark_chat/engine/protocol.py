@@ -185,6 +185,8 @@ class Delta(Event, frozen=True, kw_only=True):
     cached_tokens: int | None = None
     reading: float | None = None
     """How much of the prompt was read, 0..1, while there is no token yet; where the engine tells."""
+    was_thought: bool = False
+    """All `text` of the Deltas before was reasoning: the thought's end came, whose begin the model never wrote."""
     time: float
 
 

@@ -226,15 +226,17 @@ class SglangEngine:
                 if meta.get("finish_reason"):
                     rest = splitter.end()
                     thought, answer = thought + rest[0], answer + rest[1]
-                reasoning_tokens = tokens if was_thinking else reasoning_tokens
-                yield self._delta(command.id, rid, thought, answer, tokens, meta, now)
+                recast = splitter.recast()
+                reasoning_tokens = tokens if was_thinking or recast else reasoning_tokens
+                yield self._delta(command.id, rid, thought, answer, tokens, meta, now, recast)
         except ValueError as error:
             raise EngineFailure("request", "SGLang refused the request.", str(error), LOG_SAYS_MORE) from error
         yield self._done(command, rid, meta, len(ids), tokens, reasoning_tokens, began - asked, params)
 
     def _delta(
-        self, id: str, rid: str, thought: str, answer: str, tokens: int, meta: Mapping[str, Any], now: float
-    ) -> Delta:
+        self, id: str, rid: str, thought: str, answer: str, tokens: int, meta: Mapping[str, Any], now: float,
+        recast: bool,
+    ) -> Delta:  # fmt: skip
         counts = self._counters.at(rid, tokens)
         speculative = self._steps is not None
         verify = counts.verify_steps if counts else (0 if speculative else None)
@@ -243,6 +245,7 @@ class SglangEngine:
             id=id, text=answer, reasoning=thought, tokens=tokens, verify_steps=verify, accepted_drafts=accepted,
             proposed_drafts=self._proposed(verify), draft_length=self._steps,
             prompt_tokens=meta.get("prompt_tokens"), cached_tokens=meta.get("cached_tokens"), time=now,
+            was_thought=recast,
         )  # fmt: skip
 
     def _proposed(self, verify: int | None) -> int | None:

@@ -136,6 +136,19 @@ class Journal:
             entry.parts.append((text, reasoning))
             writer.grown(entry, len(text) + len(reasoning))
 
+    def recast(self, id: str) -> None:
+        """All text of the answer `id` so far was reasoning."""
+        conversation, last = self._answers.get(id), self._pieces.get(id, -1)
+        if conversation is None:
+            return
+
+        def write(connection: sqlite3.Connection) -> None:
+            from spark_chat.history import record
+
+            record.recast(connection, conversation, id, last)
+
+        self.write(conversation, write)
+
     def finish(
         self, id: str, state: State, numbers: object = None, settings: object = None, conversation: str | None = None
     ) -> Future[bool]:

@@ -129,6 +129,15 @@ def piece(
     )
 
 
+def recast(connection: sqlite3.Connection, conversation: str, id: str, last: int) -> None:
+    """The text in the answer's pieces up to the `last`th was reasoning; they have none of their own."""
+    connection.execute(
+        "UPDATE pieces SET reasoning = text, text = '' "
+        "WHERE conversation = ? AND message = ? AND n <= ? AND text != ''",
+        (conversation, id, last),
+    )
+
+
 def finish(
     connection: sqlite3.Connection,
     conversation: str,

@@ -70,6 +70,10 @@ class AnswerMeter:
     def _take_delta(self, event: Delta) -> None:
         before = self._last.tokens if self._last else 0
         self._delta = event
+        if event.was_thought and self._first is not None:
+            self._answering, self._reasoning_tokens = False, before
+            self._reasoning_from = self._first.time
+            self._reasoning_to = event.time
         if event.prompt_tokens is not None:
             self._prompt_tokens, self._cached_tokens = event.prompt_tokens, event.cached_tokens
         if event.tokens > before:

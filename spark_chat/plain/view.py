@@ -84,6 +84,13 @@ class PlainView:
             self._answers += 1
         self._output.answer(text)
 
+    def recast(self, exchange: Exchange) -> None:
+        """What was printed stays; that it was no answer is said where it ends."""
+        if self._begun == exchange.id:
+            self._output.end_line()
+            self._output.say("[so far it reasoned; the answer follows]")
+            self._begun = ""
+
     def ended(self, exchange: Exchange) -> None:
         self._output.end_line()
         if exchange.stage is Stage.STOPPED:
@@ -112,7 +119,7 @@ class PlainView:
             if not self._interactive:
                 offer = "It is passed over. Give less, or set engine.context to more."
             self._output.say(
-                f"The conversation has {overflow.prompt_tokens:,} tokens and the context holds {overflow.context:,}: "
-                f"{overflow.excess:,} too many. {offer}"
+                f"The conversation has {overflow.least}{overflow.prompt_tokens:,} tokens and the context holds "
+                f"{overflow.context:,}: {overflow.least}{overflow.excess:,} too many. {offer}"
             )
         self._moved()

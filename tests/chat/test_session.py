@@ -43,6 +43,9 @@ class View:
     def piece(self, exchange: Exchange, text: str, reasoning: str, numbers: AnswerNumbers) -> None:
         self.told.append(("piece", (exchange.id, text, reasoning)))
 
+    def recast(self, exchange: Exchange) -> None:
+        self.told.append(("recast", (str(exchange.answer), str(exchange.reasoning))))
+
     def ended(self, exchange: Exchange) -> None:
         self.told.append(("ended", (exchange.id, exchange.stage)))
 
@@ -103,6 +106,19 @@ def test_stop_aborts_the_answer_and_keeps_what_came() -> None:
     assert (first.stage, str(first.answer)) == (Stage.STOPPED, "half")
 
 
+def test_text_that_turns_out_to_be_a_thought_goes_over_to_it() -> None:
+    sitting = Sitting()
+    sitting.session.attach(sitting.engine)
+    first = sitting.session.send("one")
+    sitting.phase(Phase.READY, first.id)
+    sitting.session.update(Piece(first.id, "hm", "", AnswerNumbers(tokens=1)))
+    sitting.session.update(Piece(first.id, "fine", " so", AnswerNumbers(tokens=3), was_thought=True))
+    assert (str(first.answer), str(first.reasoning)) == ("fine", "hm so")
+    assert [told for told in sitting.view.told if told[0] in ("piece", "recast")] == [
+        ("piece", (first.id, "hm", "")), ("recast", ("", "hm")), ("piece", (first.id, "fine", " so")),
+    ]  # fmt: skip
+
+
 def test_stop_before_the_engine_is_up_takes_the_last_prompt_back() -> None:
     sitting = Sitting()
     sitting.session.attach(sitting.engine)
@@ -160,6 +176,17 @@ def test_an_engine_with_more_room_answers_what_was_too_long() -> None:
     sitting.session.update(Changed(Snapshot(phase=Phase.READY, ready=larger)))
     assert [id for id, _ in sitting.engine.asked] == [first.id, first.id]
     assert sitting.session.overflow is None
+
+
+def test_a_prompt_that_alone_is_over_the_context_offers_no_turns_to_leave_out() -> None:
+    sitting = Sitting()
+    sitting.session.attach(sitting.engine)
+    sitting.answer(sitting.session.send("a" * 4000), "b" * 4000)
+    second = sitting.session.send("c" * 400)
+    sitting.phase(Phase.READY, second.id)
+    sitting.fail(second, "overflow", prompt_tokens=1200, context=1000, at_least=True)
+    overflow = sitting.session.overflow
+    assert overflow is not None and (overflow.drop, overflow.least) == (0, "at least ")
 
 
 def test_leaving_an_overflow_lets_the_queue_go_on() -> None:

@@ -12,6 +12,7 @@ from spark_chat.engine.codec import encode
 from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.llama_answer import MERGED, Answer, Piece, failure, merged, request
 from spark_chat.engine.protocol import MAX_FRAME, Done, Generate, Sampling, Turn
+from spark_chat.engine.reasoning import CLOSE, ReasoningSplitter
 
 
 def chunk(content: str | None = None, ids: int = 0, reasoning: str | None = None, **more: Any) -> dict[str, Any]:
@@ -108,6 +109,69 @@ def test_thoughts_that_are_left_in_the_text(
     parts = [raw[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
     chunks = [chunk(part, ids) for ids, part in enumerate(parts, 1)]
     assert run(chunks, opened=opened)[:2] == (thought, text)
+
+
+BARE = "Let me see.\n\nIt is two.\n</think>\n\nTwo."
+
+
+@given(st.sets(st.integers(1, len(BARE) - 1)), st.booleans())
+def test_a_thought_that_only_ends_is_told_as_one_when_it_does(cuts: set[int], together: bool) -> None:
+    marks = sorted(cuts)
+    parts = [BARE[start:stop] for start, stop in zip([0, *marks], [*marks, len(BARE)], strict=True)]
+    answer = Answer("a", False)
+    pieces = [answer.take(chunk(part, ids), float(ids)) for ids, part in enumerate([*parts, ""], 1)]
+    pieces.append(answer.rest(99.0))
+    there = [piece for piece in pieces if piece is not None]
+    deltas = [answer.delta(there)] if together else [answer.delta([piece]) for piece in there]
+    text = thought = ""
+    for delta in deltas:
+        if delta.was_thought:
+            thought, text = thought + text, ""
+        thought, text = thought + delta.reasoning, text + delta.text
+    assert (thought, text) == ("Let me see.\n\nIt is two.\n", "Two.")
+    assert sum(delta.was_thought for delta in deltas) == 1
+    usage = answer.done(100.0, None).usage
+    ended = BARE.index("Two.")
+    last = sum(mark <= ended for mark in marks)  # parts before the one that the answer begins in
+    assert (usage.completion_tokens, usage.reasoning_tokens) == (len(parts) + 1, last)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```html\n</think>\n```\nThat.", "~~~\n```\n</think>\n~~~\nThat.", "``` `a\n</think>`",
+        "Write it so: </think>\n\nThat.", "It is `</think>`.\nThat.", "So\n    </think>\nThat.", "It ends\n</think>",
+        "First\n<think>\nhm\n</think>\nThat.", "So\n</think>.\n", "So\n</thinking>\n", "So\n\t</think>\nThat.",
+    ],
+)  # fmt: skip
+@given(st.data())
+def test_the_words_of_a_tag_in_an_answer_stay_in_it(text: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(text) - 1))))
+    parts = [text[start:stop] for start, stop in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert run([chunk(part, ids) for ids, part in enumerate(parts, 1)])[:2] == ("", text)
+
+
+@given(st.text(alphabet="a\n`~ </think>", max_size=60), st.lists(st.integers(1, 9), min_size=1))
+def test_no_character_is_lost_but_the_tag_s_line(text: str, sizes: list[int]) -> None:
+    text = "begin " + text.replace("<think>", "")
+    splitter, thought, answer, at = ReasoningSplitter(opened=False), "", "", 0
+    for size in [*sizes * len(text), len(text)]:
+        found = splitter.feed(text[at : at + size])
+        if splitter.recast():
+            thought, answer = thought + answer, ""
+        thought, answer, at = thought + found[0], answer + found[1], at + size
+    rest = splitter.end()
+    thought, answer = thought + rest[0], answer + rest[1]
+    if not thought:
+        assert answer == text
+    else:
+        assert text.startswith(thought) and text.endswith(answer) and thought.endswith("\n")
+        assert text[len(thought) : len(text) - len(answer)].strip() == CLOSE
+
+
+def test_a_tag_behind_a_thought_that_llama_cpp_split_is_text() -> None:
+    found = run([chunk(reasoning="hm", ids=1), chunk("So\n</think>\nthat", 2), end(3)])
+    assert found[:2] == ("hm", "So\n</think>\nthat")
 
 
 def test_the_first_id_is_told_even_where_its_text_is_held_back() -> None:

@@ -83,6 +83,8 @@ async def test_one_cold_run_is_better_than_none() -> None:
 async def test_text_and_thought_are_kept_apart() -> None:
     run = report.as_json(await Bench(reasoning=["hm ", "so "], words=["It ", "is."]).run())["runs"][0]
     assert (run["text"], run["reasoning"], run["reasoning_tokens"]) == ("It is.", "hm so ", 2)
+    run = report.as_json(await Bench(words=["hm ", "so ", "It ", "is."], unmarked=2).run())["runs"][0]
+    assert (run["text"], run["reasoning"]) == ("It is.", "hm so "), "a thought whose begin was never written"
 
 
 async def test_numbers_without_a_meaning_are_null() -> None:

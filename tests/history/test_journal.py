@@ -56,6 +56,24 @@ def test_any_text_is_kept_raw(tmp_path: Path, prompt: str, pieces: list[tuple[st
         assert found.draft == draft
 
 
+def test_text_that_turns_out_to_be_a_thought_is_kept_as_one(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "history.sqlite3")
+    talk, asked, answer = journal.begin(), new_id(), new_id()
+    journal.prompt(talk, asked, "Why?")
+    journal.answer_started(talk, answer, asked)
+    journal.append(answer, "h\ud83d")
+    assert journal.load(talk).result(WAIT_S) is not None, "a piece by itself"
+    journal.append(answer, "m\n")
+    journal.recast(answer)
+    journal.append(answer, "So.", "!")
+    streaming = journal.load(talk).result(WAIT_S)
+    journal.finish(answer, "done")
+    ended = journal.load(talk).result(WAIT_S)
+    assert journal.close() and streaming is not None and ended is not None
+    for found in (streaming, ended):
+        assert (found.messages[1].text, found.messages[1].reasoning) == ("So.", "h\ud83dm\n!")
+
+
 def test_a_streaming_answer_can_be_read(tmp_path: Path) -> None:
     """A read sees everything that was said before it."""
     journal = Journal(tmp_path / "history.sqlite3")

@@ -41,6 +41,19 @@ def same(seen: float | None, wanted: float | None) -> bool:
     return math.isclose(seen, wanted, rel_tol=1e-9)
 
 
+def test_text_that_turns_out_to_be_a_thought_counts_as_one() -> None:
+    meter = AnswerMeter(0.0)
+    meter.feed(Started(id="a", time=0.0))
+    meter.feed(Delta(id="a", text="hm", tokens=2, time=1.0))
+    meter.feed(Delta(id="a", text=" so", tokens=4, time=2.0))
+    assert (meter.numbers().reasoning_tokens, meter.numbers().reasoning_s) == (0, None)
+    meter.feed(Delta(id="a", tokens=5, was_thought=True, time=3.0))
+    meter.feed(Delta(id="a", text="fine", tokens=7, time=4.0))
+    meter.feed(Delta(id="a", text=" end", tokens=9, time=6.0))
+    numbers = meter.numbers()
+    assert (numbers.tokens, numbers.reasoning_tokens, numbers.reasoning_s) == (9, 4, 3.0)
+
+
 @given(streams())
 def test_whole_answer_equals_a_plain_computation(stream: Stream) -> None:
     numbers, rows = measured(stream), chunks(stream)

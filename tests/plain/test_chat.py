@@ -189,6 +189,18 @@ async def test_an_engine_that_dies_ends_a_pipe(tmp_path: Path) -> None:
     assert sitting.answers == "one two three \n" and "SIGKILL" in sitting.words
 
 
+async def test_a_thought_without_a_begin_is_told_where_it_ends_and_can_be_printed(tmp_path: Path) -> None:
+    sitting = sit(tmp_path, script=Script(unmarked=3))
+    sitting.type("go\n")
+    await sitting.until("reasoned")
+    assert sitting.answers.startswith("one two three \n") and "four five six seven eight." in sitting.answers
+    assert "so far it reasoned; the answer follows" in sitting.words
+    exchange = sitting.chat.session.conversation.exchanges[0]
+    assert str(exchange.reasoning) == "one two three " and str(exchange.answer).startswith("four ")
+    sitting.type("/quit\n")
+    assert await sitting.end() == 0
+
+
 async def test_a_prompt_that_is_too_long_is_said_and_passed_over(tmp_path: Path) -> None:
     script = Script(
         fails=Failed(code="overflow", what="Too long.", facts={"prompt_tokens": 3000, "context": 2048}, time=0)

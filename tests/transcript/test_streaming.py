@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spark_chat.text.code import CodeHead
-from tests.transcript.laid_out import PALETTE, streamed, whole
+from spark_chat.tui.transcript.answer import Answer
+from tests.transcript.laid_out import PALETTE, measured, streamed, whole
 from tests.transcript.test_blocks import documents
 
 
@@ -27,6 +28,29 @@ def test_a_streamed_answer_looks_like_its_whole(text: str, size: int, width: int
         return
     assert streamed(cut(text, size), width) == expected
     assert streamed(cut(text, size), width, each=True) == expected
+
+
+@given(documents, documents, st.integers(1, 30))
+def test_an_answer_whose_begin_was_a_thought_looks_as_if_it_had_come_so(thought: str, text: str, size: int) -> None:
+    known, found = Answer("a", "model"), Answer("a", "model")
+    known.append("", thought + "!", "2 tok")
+    for answer in (known, found):
+        answer.prepare(60, 0)
+    for part in cut(thought + "!", size):
+        found.append(part, "", "")
+        found.digest(float("inf"))
+        measured(found)
+    found.recast()
+    for answer in (known, found):
+        answer.append(text, "", "2 tok")
+        answer.digest(float("inf"))
+        answer.finish("3 tok", "done", "2 tok")
+        answer.digest(float("inf"))
+    assert (found.raw, found.reasoning) == (text, thought + "!")
+    assert measured(found) == measured(known)
+    for answer in (known, found):
+        assert answer.toggle()
+    assert measured(found) == measured(known)
 
 
 def test_an_open_fence_is_plain_and_keeps_its_closing_marks_back() -> None:

@@ -122,10 +122,11 @@ class FakeDriver:
     def progress(self, text: str, fraction: float | None = None, phase: Phase = Phase.STARTING) -> None:
         self.say(phase=phase, progress=Progress(stage="load", fraction=fraction, text=text, time=0.0))
 
-    def piece(self, text: str, reasoning: str = "", **numbers: Any) -> None:
+    def piece(self, text: str, reasoning: str = "", was_thought: bool = False, **numbers: Any) -> None:
         """Text for the prompt asked last."""
         values = {"tokens": 1, "live_tok_s": 131.2, "live_accept_length": 1.83}
-        self.listener(Piece(self.asked[-1][0], text, reasoning, AnswerNumbers(**{**values, **numbers})))
+        figures = AnswerNumbers(**{**values, **numbers})
+        self.listener(Piece(self.asked[-1][0], text, reasoning, figures, was_thought=was_thought))
 
     def done(
         self,

@@ -76,6 +76,22 @@ async def test_an_answer_comes_by_lines_and_its_thought_when_it_is_over() -> Non
         await chat.until(lambda: "second" in chat.screen_text() and "▸" in chat.screen_text(), "the rest")
 
 
+async def test_lines_that_were_a_thought_fold_away() -> None:
+    async with sitting("ui.accessible=true") as chat:
+        await chat.send("x")
+        chat.engine.piece("first line\nsecond ")
+        await chat.until(lambda: "first line" in chat.screen_text(), "the line")
+        chat.engine.piece("the answer\n", "\n", was_thought=True)
+        await chat.until(lambda: "the answer" in chat.screen_text(), "the answer")
+        assert "first line" not in chat.screen_text()
+        chat.engine.done()
+        await chat.until(lambda: "▸" in chat.screen_text(), "the fold")
+        exchange = chat.app.session.conversation.exchanges[0]
+        assert (str(exchange.answer), str(exchange.reasoning)) == ("the answer\n", "first line\nsecond \n")
+        chat.app.run_command("fold")
+        await chat.until(lambda: "second" in chat.screen_text(), "the thought")
+
+
 async def test_a_sentence_stays_till_something_is_done() -> None:
     async with sitting("ui.accessible=true") as chat:
         chat.app.run_command("fold")

@@ -96,6 +96,9 @@ class ChatView(Noticing):
                 self._chart.add(numbers.live_tok_s, numbers.live_accept_length)
             self._show_meters()
 
+    def recast(self, exchange: Exchange) -> None:
+        self._transcript.recast(exchange.id)
+
     def ended(self, exchange: Exchange) -> None:
         self._transcript.set_mark(exchange.id, "" if exchange.began else unsent_mark(exchange))
         if exchange.engine_figures:

@@ -55,6 +55,11 @@ class Held:
         self._text = [rest]
         return ready
 
+    def recast(self) -> None:
+        """What is held of text was reasoning."""
+        self._reasoning += self._text
+        self._text = []
+
     def rest(self) -> tuple[str, str]:
         """What was held of text and of reasoning."""
         found = "".join(self._text), "".join(self._reasoning)
@@ -87,6 +92,11 @@ class QuietView(ChatView):
         ready = self._held.add(text, reasoning)
         if ready:
             self._transcript.append(exchange.id, ready)
+
+    def recast(self, exchange: Exchange) -> None:
+        if self._held.id == exchange.id:
+            self._held.recast()
+        super().recast(exchange)
 
     def ended(self, exchange: Exchange) -> None:
         if self._held.id == exchange.id:

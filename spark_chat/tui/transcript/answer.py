@@ -49,6 +49,7 @@ class Answer(Entry):
         self._thought_slots = 0
         self._thought_seen = 0
         self._thought_new = False
+        self._recast = False
         self._tail_at = 0
         self._references: dict[str, Any] = {}
 
@@ -76,6 +77,13 @@ class Answer(Entry):
         if reasoning:
             self._reasoning.append(reasoning)
         self._note = note or self._note
+
+    def recast(self) -> None:
+        """The text so far was a thought. Only noted, like `append`."""
+        self._reasoning += self._text
+        self._text.clear()
+        self._pending.clear()
+        self._recast = self._thought_new = True
 
     def finish(self, line: str, state: str, note: str) -> None:
         """Nothing more comes."""
@@ -108,6 +116,8 @@ class Answer(Entry):
         """Take in what came until `deadline`, in seconds of perf_counter; False where something is left."""
         if not self.built or not self.waits:
             return True
+        if self._recast:
+            self._begin_anew()
         if self._thought_new:
             self._thought_new = False
             self._show_thought()
@@ -118,6 +128,15 @@ class Answer(Entry):
         if self.state is not None and self._splitter is not None:
             self._end()
         return True
+
+    def _begin_anew(self) -> None:
+        """Take away what stood as text; it is shown as a thought next."""
+        self._recast = False
+        self._splitter, self._tail = BlockSplitter(), Tail()
+        self._thought = Tail("muted")
+        self._thought_slots = self._thought_seen = self._tail_at = 0
+        self._references = {}
+        self._show_tail()
 
     def _next_slice(self) -> str:
         text = self._pending.popleft()

@@ -83,6 +83,13 @@ class Transcript(View):
             self._busy[id] = answer
             self._wake()
 
+    def recast(self, id: str) -> None:
+        """All text of an answer so far was a thought."""
+        if answer := self._answer(id):
+            answer.recast()
+            self._busy[id] = answer
+            self._wake()
+
     def finish(self, id: str, line: str, state: str = "done", note: str = "") -> None:
         """The answer is over: `line` has its numbers, `state` is done, stopped or failed."""
         if answer := self._answer(id):
