@@ -8,12 +8,16 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import psutil
 import pytest
 
 from spark_chat import locations
 from tests import model_file
 
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
+"""An example that took 200 ms says that the machine was busy, and nothing else."""
 _OWN = tempfile.TemporaryDirectory(prefix="spark-chat-tests-", ignore_cleanup_errors=True)
 os.environ["XDG_RUNTIME_DIR"] = _OWN.name
 for _name in ("CONFIG", "DATA", "STATE"):

@@ -121,7 +121,7 @@ def _variables() -> Iterator[str]:
         ("SPARK_CHAT_CONFIG", "The settings file to use."),
         ("SPARK_CHAT__SECTION__KEY", "Overrides one setting: SPARK_CHAT__OPTIMIZATIONS__MTP=0."),
         ("HF_HOME, HF_ENDPOINT, HF_TOKEN", "Hugging Face's cache, a mirror, a token; used by pull."),
-        ("NO_COLOR", "Greys only."),
+        ("NO_COLOR", "No colours: bold, dim and reverse alone."),
         (
             "TEXTUAL_COLOR_SYSTEM, TEXTUAL_FPS, TEXTUAL_ANIMATIONS, ...",
             "Textual's own; one that it would fall over is refused in a sentence.",

@@ -33,7 +33,7 @@ def kind(environ: Mapping[str, str]) -> Finding:
 def colours(environ: Mapping[str, str]) -> Finding:
     """How many colours there are."""
     if environ.get("NO_COLOR"):
-        return fine("colours", "NO_COLOR is set: greys only; badges are told apart by their marks.")
+        return fine("colours", "NO_COLOR is set: none; badges are told apart by their marks.")
     if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return fine("colours", "16 million.")
     if "256" in environ.get("TERM", ""):

@@ -10,6 +10,7 @@ from spark_chat.chat.choices import as_text
 from spark_chat.tui import commands, notices
 from spark_chat.tui.messages import SettingChanged
 from spark_chat.tui.quitting import AGAIN_WITHIN_S
+from spark_chat.tui.themes import meant
 
 if TYPE_CHECKING:
     from spark_chat.chat.engine_room import Change
@@ -257,13 +258,13 @@ class Actions:
     def action_theme(self, argument: str) -> None:
         app = self._app
         if not argument:
-            app.search_themes()
+            from spark_chat.tui.palette import theme_picker
+
+            app.push_screen(theme_picker())
         elif argument in app.available_themes:
             app.theme = argument
         else:
-            from spark_chat.settings.problem import nearest
-
-            near = nearest(argument, app.available_themes)
+            near = meant(argument, app.available_themes)
             app.say(f"There is no theme {argument}." + (f" Did you mean {near}?" if near else " /theme lists them."))
 
     def action_quit(self) -> None:

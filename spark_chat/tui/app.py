@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -90,7 +91,8 @@ class SparkApp(CopyingApp[int]):
         clock: Callable[[], float] = time.monotonic,
         terminal: type[Terminal] | None = None,
     ) -> None:
-        super().__init__(driver_class=terminal)
+        # Textual turns colours to greys under NO_COLOR, and to none at all where they are the terminal's own
+        super().__init__(driver_class=terminal, ansi_color=True if "NO_COLOR" in os.environ else None)
         self.resolved, self.clock, self._engine = resolved, clock, engine
         self.accessible = resolved.settings.ui.accessible
         self.choices = Choices(resolved)

@@ -14,6 +14,7 @@ from spark_chat.tui.messages import SettingChanged
 from spark_chat.tui.talks.desk import written
 from spark_chat.tui.theme_files import ThemeFiles
 from spark_chat.tui.themes import load as load_themes
+from spark_chat.tui.themes import meant
 from spark_chat.tui.tidying import Tidying
 from spark_chat.tui.widgets.header import Header
 
@@ -122,9 +123,7 @@ class Opening:
         name, known = app.choices.resolved.settings.ui.theme, app.available_themes
         if not self._themes_read or name in known:
             return ()
-        from spark_chat.settings.problem import nearest
-
-        near = nearest(name, known)
+        near = meant(name, known)
         return (f"ui.theme is {name}, and there is no such theme." + (f" Did you mean {near}?" if near else ""),)
 
     def keep_theme(self, theme: Theme) -> None:

@@ -1,14 +1,15 @@
-"""The command palette's entries: the table of commands, and the saved prompts."""
+"""The command palette's entries: the table of commands, the saved prompts, and the themes."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.keys import format_key
 
 from spark_chat.tui import commands, keymap
+from spark_chat.tui.themes import IN_USE, ordered
 
 if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
@@ -53,3 +54,31 @@ class CommandTable(Provider):
 
     def _run(self, name: str, argument: str = "") -> None:
         cast("SparkApp", self.app).run_command(name, argument)
+
+
+class ThemeTable(Provider):
+    """Every theme; the one in use says so."""
+
+    def _entries(self) -> list[tuple[str, str]]:
+        """Name and title of each."""
+        names = ordered(self.app.available_themes)
+        return [(name, f"{name}  ({IN_USE})" if name == self.app.theme else name) for name in names]
+
+    async def discover(self) -> Hits:
+        for name, title in self._entries():
+            yield DiscoveryHit(title, partial(self._use, name))
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for place, (name, title) in enumerate(self._entries()):
+            if matcher.match(name) > 0:  # as listed, those first that have the very word
+                score = 1 / (1 + place) + (query.lower() in name.lower())
+                yield Hit(score, matcher.highlight(title), partial(self._use, name))
+
+    def _use(self, name: str) -> None:
+        cast("SparkApp", self.app).use_theme(name)
+
+
+def theme_picker() -> CommandPalette:
+    """A palette of the themes."""
+    return CommandPalette(providers=[ThemeTable], placeholder="Search for themes…")

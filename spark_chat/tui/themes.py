@@ -27,6 +27,8 @@ LARGEST = 1024 * 1024
 """Bytes of a theme file."""
 NUMBERS = ("luminosity_spread", "text_alpha")
 SWITCHES = ("dark", "ansi")
+IN_USE = "in use"
+"""What is said beside the theme that is drawn in."""
 KEYS = ("name", "base", *SWITCHES, *COLORS, *NUMBERS, "variables")
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
@@ -75,6 +77,21 @@ def one(name: str) -> Theme | None:
             theme = read(file, BUILTIN_THEMES, problems.append)
             return theme if theme is not None and theme.name == name and not problems else None
     return None
+
+
+def ordered(themes: Mapping[str, Theme]) -> list[str]:
+    """Names in the order to list them: ours and a person's own before Textual's, those of the terminal's own colours
+    last in each."""
+    return sorted(themes, key=lambda name: (name in BUILTIN_THEMES, themes[name].ansi, name))
+
+
+def meant(name: str, themes: Mapping[str, Theme]) -> str | None:
+    """The theme that was most likely meant by `name`: of those that have it in theirs the first one listed."""
+    from spark_chat.settings.problem import nearest
+
+    word = name.strip().lower()
+    having = (known for known in ordered(themes) if word and word in known.lower())
+    return next(having, None) or nearest(name, themes)
 
 
 def read(file: Path, bases: Mapping[str, Theme], report: Callable[[str], None]) -> Theme | None:

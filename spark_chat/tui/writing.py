@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from spark_chat.chat.system import WORDS, choose, state
 from spark_chat.tui import notices
+from spark_chat.tui.themes import IN_USE, ordered
 
 if TYPE_CHECKING:
     from spark_chat.prompts.library import Library
@@ -38,7 +39,7 @@ class Writing:
     def arguments(self, command: str) -> Sequence[tuple[str, str]]:
         """What a command may be given, from what was read last; it is read again for the next key."""
         if command == "theme":
-            return [(name, "") for name in sorted(self._app.available_themes)]
+            return [(name, IN_USE * (name == self._app.theme)) for name in ordered(self._app.available_themes)]
         if command not in ("prompt", "system"):
             return ()
         if self._library is None:

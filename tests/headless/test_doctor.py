@@ -123,7 +123,7 @@ def test_terminals(environ: dict[str, str], level: str) -> None:
 
 
 def test_what_is_around_the_terminal() -> None:
-    assert "greys" in doctor_terminal.colours({"NO_COLOR": "1", "COLORTERM": "truecolor"}).text
+    assert "none" in doctor_terminal.colours({"NO_COLOR": "1", "COLORTERM": "truecolor"}).text
     assert doctor_terminal.colours({"COLORTERM": "truecolor"}).text == "16 million."
     assert doctor_terminal.encoding("ANSI_X3.4-1968", {}).remedy == "Set LANG=C.UTF-8."
     assert doctor_terminal.encoding("utf-8", {}).level == "fine"

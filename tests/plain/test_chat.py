@@ -192,7 +192,7 @@ async def test_an_engine_that_dies_ends_a_pipe(tmp_path: Path) -> None:
 async def test_a_thought_without_a_begin_is_told_where_it_ends_and_can_be_printed(tmp_path: Path) -> None:
     sitting = sit(tmp_path, script=Script(unmarked=3))
     sitting.type("go\n")
-    await sitting.until("reasoned")
+    await sitting.until("reasoned", 2)
     assert sitting.answers.startswith("one two three \n") and "four five six seven eight." in sitting.answers
     assert "so far it reasoned; the answer follows" in sitting.words
     exchange = sitting.chat.session.conversation.exchanges[0]

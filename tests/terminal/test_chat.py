@@ -12,7 +12,7 @@ from tests.terminal.pty_app import PtyApp
 from tests.terminal.test_life import RESTORED
 
 EXACT = "a\r\nb\rc\nd\x0be\x0c\x85\u2028\u2029 esc \x1b[31m\x1b\r\x00 [/INST] [/ \u202e é漢🎉\n" * 30
-COLOUR = re.compile(rb"\x1b\[[\d;]*?[34]8;2;(\d+);(\d+);(\d+)")
+SGR = re.compile(rb"\x1b\[([\d;:]*)m")
 
 
 def chat(*arguments, **options):
@@ -122,15 +122,46 @@ def test_prompts_are_recalled_after_a_restart(home):
         app.wait_for("remember me")
 
 
-def test_without_colour_all_is_grey_and_badges_can_still_be_told(home):
-    with ready(chat(environment={"NO_COLOR": "1", "COLORTERM": "truecolor"})) as app:
+def colours(output):
+    """Codes of colour that were sent; 39 and 49 are the terminal's own."""
+    codes = {int(code or 0) for found in SGR.finditer(output) for code in re.split(rb"[;:]", found[1])}
+    return codes & {*range(30, 39), *range(40, 49), *range(90, 108)}
+
+
+def cells(app, row, attribute):
+    """Columns of a row that have it."""
+    return [column for column in range(app.screen.columns) if getattr(app.screen.buffer[row][column], attribute)]
+
+
+@pytest.mark.parametrize("theme", ["spark-dark", "spark-light", "ansi-dark"])
+def test_without_colour_no_code_of_one_is_sent_and_states_can_still_be_told(home, theme):
+    environment = {"NO_COLOR": "1", "COLORTERM": "truecolor"}
+    with ready(chat("code", "--tokens", "40", "--key", f"ui.theme={theme}", environment=environment)) as app:
         app.send("hello\r")
-        app.wait_for("eight.")
+        app.wait_for("40 tok")
         app.settle()
-        colours = {match.groups() for match in COLOUR.finditer(bytes(app.output))}
-        assert all(len(set(colour)) == 1 for colour in colours)
         on, off = re.search(r"(\S) n-gram", app.text), re.search(r"(\S) Humming", app.text)
         assert on and off and on[1] != off[1]
+        assert "│ value_0" in app.text, "code has a bar where it has no ground"
+        app.send("\x1b[<0;14;6M\x1b[<32;20;6M\x1b[<0;20;6m")
+        app.wait_for(lambda: cells(app, 5, "reverse") == list(range(13, 20)))  # what the mouse selected
+        app.send("\x10")
+        app.wait_for("/help")
+        app.send("\x1b[B")
+        app.wait_for(lambda: any(len(cells(app, row, "underscore")) > 20 for row in range(24)))  # the line at hand
+        app.send("\x1b")
+        app.wait_for(lambda: "/help" not in app.text)
+        app.send("/settings\r")
+        app.wait_for("linger_s")
+        app.wait_for(lambda: any(len(cells(app, row, "underscore")) > 20 for row in range(24)))
+        app.settle()
+        assert colours(bytes(app.output)) == set()
+
+
+def test_with_colours_their_codes_are_sent(home):
+    with ready(chat(environment={"COLORTERM": "truecolor"})) as app:
+        app.settle()
+        assert {38, 48} <= colours(bytes(app.output))
 
 
 def test_256_colours_are_enough(home):

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import settings
 
 from spark_chat.tui.transcript import view
-
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
 
 
 @pytest.fixture(autouse=True)

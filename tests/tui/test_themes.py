@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from textual.theme import BUILTIN_THEMES
 
 from spark_chat import locations
+from spark_chat.tui.composer.completion import Completion
+from spark_chat.tui.themes import load, meant, ordered
 from tests.tui.sitting import Sitting, sitting
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -27,6 +30,39 @@ def save(text: str, name: str = "dusk") -> Path:
 
 def ground(chat: Sitting) -> str:
     return str(chat.app.screen.styles.background.hex).lower()
+
+
+async def test_ours_are_offered_first_and_the_one_in_use_is_marked() -> None:
+    async with sitting("ui.theme=spark-dark") as chat:
+        await chat.until(lambda: "spark-light" in chat.app.available_themes)
+        await chat.type("/theme light")
+        completion = chat.app.chat.composer.query_one(Completion)
+        await chat.until(lambda: completion.chosen is not None and completion.chosen.text == "spark-light")
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "There is no theme light. Did you mean spark-light?" in chat.screen_text())
+        await chat.pilot.press("ctrl+u")
+        await chat.type("/theme spark-da")
+        await chat.until(lambda: "in use" in chat.screen_text())
+        await chat.pilot.press("ctrl+u")
+        chat.app.run_command("theme")
+        await chat.until(lambda: "spark-dark  (in use)" in chat.screen_text() and "spark-light" in chat.screen_text())
+        assert chat.screen_text().count("in use") == 1
+        await chat.pilot.press(*"light")
+        await chat.until(lambda: "spark-dark" not in chat.screen_text() and "spark-light" in chat.screen_text())
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.app.theme == "spark-light")
+        chat.app.run_command("theme")
+        await chat.until(lambda: "spark-light  (in use)" in chat.screen_text())
+
+
+def test_the_order_of_themes_and_the_one_that_is_meant() -> None:
+    themes = {**BUILTIN_THEMES, **load().themes}
+    names = ordered(themes)
+    assert names[:5] == ["high-contrast", "spark-dark", "spark-light", "spark-ansi-dark", "spark-ansi-light"]
+    assert sorted(names) == sorted(themes)
+    assert [meant(name, themes) for name in ("light", "Dark", "spark-lihgt", "ansi", "qqqq", "")] == [
+        "spark-light", "spark-dark", "spark-light", "spark-ansi-dark", None, None,
+    ]  # fmt: skip
 
 
 async def test_the_look_follows_the_file_and_what_was_written_stays() -> None:

@@ -54,6 +54,7 @@ Transcript {
     &:ansi > .transcript--code-bar { text-style: dim; }
     &:ansi > .transcript--comment { text-style: dim italic; }
     & > .transcript--more { background: $primary; color: $background; }
+    &:nocolor > .transcript--more { text-style: reverse; }
 }
 """
 
@@ -73,7 +74,7 @@ def palette_of(widget: Widget, plain: bool = False) -> Palette:
             style = widget.get_component_rich_style(f"transcript--{role}")
             styles[role] = _on_anything(style) if role in _INSIDE else style
     styles["selection"] = widget.screen.get_component_rich_style("screen--selection")
-    told_apart = styles["code"].bgcolor != styles["text"].bgcolor
+    told_apart = styles["code"].bgcolor != styles["text"].bgcolor and not widget.app.no_color
     return Palette(styles, "  " if told_apart or plain else "│ ", plain)
 
 
