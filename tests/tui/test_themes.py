@@ -33,7 +33,7 @@ def ground(chat: Sitting) -> str:
 
 
 async def test_ours_are_offered_first_and_the_one_in_use_is_marked() -> None:
-    async with sitting("ui.theme=spark-dark") as chat:
+    async with sitting() as chat:
         await chat.until(lambda: "spark-light" in chat.app.available_themes)
         await chat.type("/theme light")
         completion = chat.app.chat.composer.query_one(Completion)
