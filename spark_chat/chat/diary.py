@@ -11,6 +11,7 @@ from spark_chat.logs.app import AppLog
 
 if TYPE_CHECKING:
     from spark_chat.driver.snapshot import Update
+    from spark_chat.optimizations.optimization import Badge
 
 
 class Diary:
@@ -21,6 +22,8 @@ class Diary:
         self._phase = Phase.IDLE
         self._problems: tuple[str, ...] = ()
         self._begun = False
+        self._shown: dict[str, str] = {}
+        """What each badge read last, while an engine is up."""
 
     def update(self, update: Update) -> None:
         """One update of the driver."""
@@ -29,8 +32,20 @@ class Diary:
             if update.snapshot.phase is not self._phase:
                 self._phase = update.snapshot.phase
                 self._log.write(_said(update.snapshot))
+            self._badges(update.snapshot)
         elif isinstance(update, Answered) and update.failure is not None and update.failure.code != "overflow":
             self._log.write(f"an answer failed: {failure_text(update.failure)}")
+
+    def _badges(self, snapshot: Snapshot) -> None:
+        """What became of a badge since the engine came up; each change once."""
+        now = {badge.name: _badge(badge) for badge in snapshot.badges}
+        if snapshot.phase is Phase.READY:
+            for badge in snapshot.badges:
+                before = self._shown.get(badge.name, now[badge.name])
+                if before != now[badge.name]:
+                    why = f": {badge.reason}" if badge.reason else ""
+                    self._log.write(f"{now[badge.name]} now, {before} before{why}")
+        self._shown = now if snapshot.phase is Phase.READY else {}
 
     def problems(self, problems: Iterable[str]) -> None:
         """What is wrong with the settings now."""
@@ -64,13 +79,17 @@ def _said(snapshot: Snapshot) -> str:
     what = f"engine {snapshot.phase.value}"
     if snapshot.phase is Phase.READY and ready is not None and recipe is not None:
         took = "" if snapshot.ready_s is None else f" after {snapshot.ready_s:.1f} s"
-        badges = ", ".join(f"{badge.label} {badge.state.value}" for badge in snapshot.badges)
+        badges = ", ".join(map(_badge, snapshot.badges))
         return f"{what}: {ready.engine} {ready.version} with {recipe.model.name}{took}; {badges}"
     if snapshot.phase is Phase.FAILED and snapshot.failure is not None:
         return f"{what}: {failure_text(snapshot.failure)}"
     if snapshot.progress is not None and snapshot.progress.text:
         return f"{what}: {snapshot.progress.text}"
     return what
+
+
+def _badge(badge: Badge) -> str:
+    return f"{badge.label} {badge.word or badge.state.value}"
 
 
 def diary(front: str) -> Diary:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spark_chat.cli.group import Group
 from spark_chat.cli.lazy import BAD_INPUT, FAILED, INTERRUPTED
 from spark_chat.cli.options import narrate, narrate_problems, overridable, write
 from spark_chat.cli.stopping import on_signals
@@ -20,8 +22,15 @@ if TYPE_CHECKING:
     from spark_chat.settings.resolve import Resolved
 
 
-class BenchGroup(click.Group):
+class BenchGroup(Group):
     """`bench --vary …` alone is `bench run --vary …`."""
+
+    def meant(self, ctx: click.Context, name: str, rest: Sequence[str]) -> str:
+        from spark_chat.lab.workload import is_workload
+
+        if is_workload(name):
+            return f"To measure these prompts: {ctx.command_path} run {' '.join([name, *rest])}"
+        return super().meant(ctx, name, rest)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):

@@ -59,10 +59,12 @@ def list_(limit: int, as_json: bool) -> None:
             {"id": row.conversation, "title": row.title, "updated": row.updated, "pinned": row.pinned,
              "messages": counts.get(row.conversation, 0)} for row in rows
         ], indent=2))  # fmt: skip
+    if rows:
+        write(f"{'id':<{SHORT}}  {'last used':<16}  {'messages':>8}  title   (* pinned)")
     for row in rows:
         messages = counts.get(row.conversation, 0)
         pin = "* " if row.pinned else "  "
-        write(f"{_line(row.conversation[:SHORT])}  {minute(row.updated)}  {messages:>5}  {pin}{_line(row.title)}")
+        write(f"{_line(row.conversation[:SHORT])}  {minute(row.updated)}  {messages:>8}  {pin}{_line(row.title)}")
     if not rows:
         _nothing()
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
+from spark_chat.cli.group import Suggesting
 from spark_chat.locations import NoHome
 from spark_chat.settings.problem import printable
 
@@ -25,7 +26,7 @@ class BadInput(click.ClickException):
     exit_code = BAD_INPUT
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Suggesting):
     """`lazy`: name -> ("module:attribute", one line of help).
 
     Exit codes: 0 fine, 1 something failed, 2 bad input, 130 ctrl+c. A command may return its code.
@@ -45,19 +46,10 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = printable(args[0])[:80]
-        if name not in self.lazy and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name.lower(), self.lazy, n=1, cutoff=0.5)
-            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(self.lazy)}."
-            if name.lower().endswith(".gguf"):
-                hint = f"To chat with a model file: {ctx.command_path} --model {name}"
-            raise click.UsageError(f"There is no command {name}. {hint}", ctx)
-        return super().resolve_command(ctx, args)
+    def meant(self, ctx: click.Context, name: str, rest: Sequence[str]) -> str:
+        if name.lower().endswith(".gguf"):
+            return f"To chat with a model file: {ctx.command_path} --model {name}"
+        return super().meant(ctx, name, rest)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -37,6 +37,26 @@ def badge_json(badge: Badge) -> dict[str, Any]:
     }
 
 
+_NOT_ON = {
+    "UNAVAILABLE": "is not to be had here", "FAILED": "failed", "OFF": "was off", "WAITING": "was never started",
+    "STARTING": "was set up and made no draft in these runs",
+}  # fmt: skip
+
+
+def not_on(name: str, badge: dict[str, Any]) -> str:
+    """A sentence on an optimization that was asked for and not seen at work; `badge` as `badge_json` has it."""
+    kind = badge.get("kind")
+    who = f"{name} ({kind})" if kind and kind.lower() != name else name
+    said = f"{who} {_NOT_ON.get(badge['state'], badge['state'].lower())}"
+    if badge["state"] == "STARTING":
+        return f"{said}: nothing repeats in these texts." if kind == "n-gram" else f"{said}."
+    reason = (badge["reason"] or "").strip()
+    if not reason:
+        return f"{said}."
+    first = reason[:1] if reason[1:2].isupper() else reason[:1].lower()
+    return f"{said}: {first}{reason[1:]}{'' if reason.endswith(('.', '!', '?')) else '.'}"
+
+
 def run_json(run: Run) -> dict[str, Any]:
     """One answer."""
     numbers = run.numbers

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spark_chat.lab import losses
+from spark_chat.lab.figures import not_on
 from spark_chat.meters import units
 from spark_chat.settings.problem import printable
 
@@ -162,7 +163,7 @@ def _notes(record: Record) -> list[str]:
         for name, badge in item["optimizations"].items():
             asked = item["settings"].get(f"optimizations.{name}")
             if asked is True and badge["state"] != "ACTIVE":
-                lines.append(f"{item['name']}: {name} is {badge['state']}, {badge['reason']}")
+                lines.append(f"{item['name']}: {not_on(name, badge)}")
         if item["texts_differ"]:
             count = len(item["texts_differ"])
             lines.append(f"{item['name']}: the greedy text differs from the first configuration's on {count} prompts")

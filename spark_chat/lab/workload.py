@@ -35,6 +35,16 @@ def workload(
     return found[0] if len(found) == 1 else _together(found)
 
 
+def is_workload(name: str) -> bool:
+    """Whether `name` is that of a workload, or of a file that is there."""
+    if name in (*SHIPPED, GSM8K) or _SYNTHETIC.fullmatch(name):
+        return True
+    try:
+        return Path(name).expanduser().is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
 def _one(name: str, data: str | None, questions: int | None, stdin: BinaryIO | None) -> Workload:
     if name == GSM8K:
         if data is None:

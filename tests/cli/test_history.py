@@ -34,6 +34,7 @@ def test_where_nothing_is_kept_that_is_said() -> None:
 @pytest.mark.usefixtures("kept")
 def test_list_show_and_search() -> None:
     listed = run("history", "list")
+    assert listed.out.splitlines()[0].split() == ["id", "last", "used", "messages", "title", "(*", "pinned)"]
     assert "aaaa1" in listed.out and "where is the gazebo" in listed.out and "\x1b" not in listed.out
     assert {item["id"] for item in json.loads(run("history", "list", "--json").out)} == {"aaaa1", "aaaa2"}
     shown = run("history", "show", "aaaa1").out

@@ -314,3 +314,24 @@ def test_the_table_fits_its_width(width: int, parts: int) -> None:
     shown = [cell.strip() for head in heads for cell in head[1:] if cell.strip()]
     assert shown == list(report.COLUMNS[1:]), "every column once, an interval beside its figure"
     assert all(head[1:] and head[1].strip() != "95 %" for head in heads)
+
+
+@pytest.mark.parametrize(
+    ("badge", "said"),
+    [
+        ({"state": "STARTING", "kind": "n-gram", "reason": "It is set up."},
+         "on: mtp (n-gram) was set up and made no draft in these runs: nothing repeats in these texts."),
+        ({"state": "STARTING", "kind": "MTP", "reason": "It is set up."},
+         "on: mtp was set up and made no draft in these runs."),
+        ({"state": "UNAVAILABLE", "kind": None, "reason": "needs an NVIDIA GPU on SGLang"},
+         "on: mtp is not to be had here: needs an NVIDIA GPU on SGLang."),
+        ({"state": "FAILED", "kind": None, "reason": "Not one draft was made."},
+         "on: mtp failed: not one draft was made."),
+        ({"state": "OFF", "kind": None, "reason": ""}, "on: mtp was off."),
+    ],
+)  # fmt: skip
+def test_what_was_asked_for_and_not_seen_is_said_in_a_sentence(badge: dict[str, Any], said: str) -> None:
+    found = made()
+    found["configurations"][1]["name"] = "on"
+    found["configurations"][1]["optimizations"] = {"mtp": {**badge, "requested": True}}
+    assert said in report.as_lines(found, 200)

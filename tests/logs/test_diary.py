@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spark_chat.chat.diary import Diary
+from spark_chat.driver.snapshot import Changed, Phase, Snapshot
 from spark_chat.logs.app import AppLog
 from spark_chat.logs.files import app_file
+from spark_chat.optimizations.optimization import Badge, State
 from tests.fakes import Script
 from tests.plain.sitting import sit
 
@@ -30,6 +33,26 @@ async def test_a_sitting_is_written_down_without_what_was_said(tmp_path: Path) -
     assert "engine failed: The weights are torn. Try another." in text and "plain chat ended" in text
     assert "secret" not in text
     assert stat.S_IMODE(app_file().stat().st_mode) == 0o600
+
+
+def test_a_change_of_a_badge_is_written_once(tmp_path: Path) -> None:
+    log = AppLog(tmp_path / "app.log")
+    diary = Diary(log, "chat")
+    waits = Badge("mtp", "n-gram", State.STARTING, True, word="no draft yet", reason="Nothing repeats yet.")
+    works = replace(waits, state=State.ACTIVE, word="", reason="")
+    counted = replace(works, counters={"verify_steps": 3}, reason="Little repeats.")
+    failed = replace(works, state=State.FAILED, reason="Not one draft was made.")
+    for phase, badge in (
+        (Phase.STARTING, waits), (Phase.READY, waits), (Phase.READY, waits), (Phase.READY, works),
+        (Phase.READY, counted), (Phase.STOPPED, counted), (Phase.READY, waits), (Phase.READY, failed),
+    ):  # fmt: skip
+        diary.update(Changed(Snapshot(phase=phase, badges=(badge,))))
+    log.close(20)
+    lines = [line.split("  ")[-1] for line in (tmp_path / "app.log").read_text().splitlines() if "n-gram" in line]
+    assert [line[line.index("n-gram") :] for line in lines] == [
+        "n-gram ACTIVE now, n-gram no draft yet before",
+        "n-gram FAILED now, n-gram no draft yet before: Not one draft was made.",
+    ]
 
 
 def test_lines_stay_lines_and_the_file_stays_small(tmp_path: Path) -> None:

@@ -72,7 +72,12 @@ def test_the_chat_opens_where_no_file_can_be_made(home: Path, chat: list[Resolve
         (("Settings",), "Did you mean settings?"),
         (("zzzz",), "There are check, "),
         (("x.gguf",), "--model x.gguf"),
-        (("settings", "shwo"), "shwo"),
+        (("settings", "shwo"), "There is no command shwo. Did you mean show?"),
+        (("history", "serach"), "Did you mean search?"),
+        (("models", "zzzz"), "There are list, "),
+        (("bench", "chat"), "bench run chat"),
+        (("bench", "synthetic-1k-128", "--rounds", "2"), "bench run synthetic-1k-128 --rounds 2"),
+        (("bench", "lst"), "Did you mean list?"),
     ],
 )
 def test_a_wrong_command_line_is_one_sentence(
