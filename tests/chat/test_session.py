@@ -8,7 +8,7 @@ from typing import Any
 from spark_chat.chat.conversation import Exchange, Stage
 from spark_chat.chat.session import Overflow, Session
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot
-from spark_chat.engine.protocol import Failed, Ready, Turn
+from spark_chat.engine.protocol import Failed, Opening, Ready, Turn
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
 
@@ -20,7 +20,8 @@ class Engine:
     asked: list[tuple[str, list[str]]] = field(default_factory=list)
     aborted: list[str | None] = field(default_factory=list)
 
-    def ask(self, id: str, messages: list[Turn], settings: Settings) -> None:
+    def ask(self, id: str, messages: list[Turn], settings: Settings, *, opening: Opening | None = None) -> None:
+        assert opening is None
         self.asked.append((id, [turn.content for turn in messages]))
 
     def abort(self, id: str | None = None) -> None:

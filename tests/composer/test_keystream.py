@@ -133,12 +133,6 @@ def test_a_sequence_that_a_read_cuts_after_its_escape_is_whole(key):
     assert typed(key[:1], key[1:]) == typed(key)
 
 
-def test_the_parser_reads_the_escape_as_the_key():
-    from textual._xterm_parser import XTermParser
-
-    assert [event.key for event in XTermParser().feed("\x1b[27uCo")] == ["escape", "C", "o"]
-
-
 def test_keys_pass_unchanged():
     keys = b"a\x1b[A\x1bOP\x1b[1;5C\x01\x7f\xc3\xa9\x1b[13;2u\x1b[97;;97u\x1bb\x1b[<0;3;4M\n"
     assert typed(keys) == [keys]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -171,15 +173,22 @@ async def test_what_can_never_fit_is_said_at_once(ling: Recipe) -> None:
 
 @pytest.fixture
 def balloon() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """The machine's memory is one for all: of several runs of the tests at once, one after another takes it."""
     running: list[subprocess.Popen[bytes]] = []
-    yield running
-    for process in running:
-        process.kill()
-        process.communicate()
+    with (Path(tempfile.gettempdir()) / f"spark-chat-tests-balloon-{os.getuid()}").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield running
+        for process in running:
+            process.kill()
+            process.communicate()
+
+
+NAME = f"balloon{os.getpid()}"
+"""Programs of one name are counted together; nobody else's has this one."""
 
 
 def inflate(size: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.memory.balloon", str(size)]
+    command = [sys.executable, "-m", "tests.memory.balloon", str(size), NAME]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"full\n"
     return process
@@ -204,7 +213,7 @@ async def test_a_real_balloon_is_seen_and_named_and_once_it_is_gone_the_start_go
         await driver.start(settings)
         failure = driver.snapshot.failure
         assert driver.snapshot.phase is Phase.FAILED and failure is not None and failure.code == "memory"
-        assert f"balloon (pid {balloon[0].pid}," in failure.why
+        assert f"{NAME} (pid {balloon[0].pid}," in failure.why
         assert failure.facts["available_bytes"] < failure.facts["needed_bytes"] == floor * GIB
         assert engine.recipes == [] and driver.snapshot.log_end == (), "no process was started"
         balloon[0].communicate()

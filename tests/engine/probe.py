@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import AnyEvent, Delta, Done, Failed, Generate, Ready, Sampling, Turn
 from spark_chat.recipe.recipe import ModelRef, Recipe
+from tests import waiting
 
 Kind = TypeVar("Kind")
 
@@ -64,15 +65,9 @@ class Probe:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def eventually(self, holds: Callable[[], bool], seconds: float = 10) -> None:
-        """Until something outside of the events holds."""
-        async with asyncio.timeout(seconds):
-            while not holds():  # noqa: ASYNC110  a process or a file tells nobody when it changes
-                await asyncio.sleep(0.02)
-
     async def gone(self) -> None:
         """Until the worker has ended."""
-        await self.eventually(lambda: not self.client.alive)
+        await waiting.until(lambda: not self.client.alive)
 
     def raw(self, frame: bytes) -> None:
         """Bytes to the worker, past the client's typed commands."""

@@ -21,6 +21,7 @@ from spark_chat.engine.door import Door, knock
 from spark_chat.engine.lock import EngineLock
 from spark_chat.engine.outbox import Outbox
 from spark_chat.engine.protocol import Attach, Done, Failed, Ready
+from tests import waiting
 from tests.engine.lingering import FAKE, fake
 from tests.engine.probe import Probe, ask
 
@@ -147,7 +148,7 @@ async def test_a_thousand_connections(chat: Probe) -> None:
         if number % 100 == 0:
             await still_fine(chat, f"crowd-{number}")
     process = psutil.Process(chat.client.pid)
-    await chat.eventually(lambda: process.num_fds() < 100 and process.num_threads() < 100)
+    await waiting.until(lambda: process.num_fds() < 100 and process.num_threads() < 100)
     found = await visit.standing()  # an honest one gets in between them
     assert found is not None and found.pid == chat.client.pid
     async with Probe(FAKE) as check:

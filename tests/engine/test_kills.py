@@ -22,7 +22,9 @@ from spark_chat import locations
 from spark_chat.engine import lock, visit
 from spark_chat.engine.protocol import Ready
 from spark_chat.recipe.recipe import ModelRef, Recipe
+from tests import waiting
 from tests.engine.probe import Probe
+from tests.processes import of_home
 
 KILLS = int(os.environ.get("SPARK_CHAT_KILLS", "100"))
 SEED = int(os.environ.get("SPARK_CHAT_SEED", "0")) or random.randrange(1, 1 << 30)
@@ -83,14 +85,7 @@ def victims(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Victims]:
 
 def of_this_test(home: Path) -> list[psutil.Process]:
     """All processes that have this test's runtime folder in their environment, but the maker of victims and us."""
-    found = []
-    for process in psutil.process_iter(["environ", "status", "cmdline"]):
-        about = process.info
-        ours = (about["environ"] or {}).get("XDG_RUNTIME_DIR") == str(home / "runtime")
-        known = "tests.engine.victims" in (about["cmdline"] or []) or process.pid == os.getpid()
-        if ours and not known and about["status"] != psutil.STATUS_ZOMBIE:
-            found.append(process)
-    return found
+    return [process for process in of_home(home) if "tests.engine.victims" not in (process.info["cmdline"] or [])]
 
 
 def slain(pid: int | None) -> None:
@@ -132,7 +127,6 @@ async def test_kill_at_random_moments(victims: Victims, home: Path) -> None:
     assert not (home / "witness").read_text(), "there were two engines"
     assert taken_over and started
     assert await visit.stop(force=True) is None and lock.holder() is None
-    async with Probe("tests.engine.fake_worker") as probe:
-        await probe.eventually(lambda: not of_this_test(home), seconds=5)
+    await waiting.until(lambda: not of_this_test(home))
     assert [file.name for file in locations.runtime().iterdir()] == ["engine.lock"]
     print(f"{taken_over} taken over, {started} started")

@@ -15,6 +15,7 @@ import pytest
 from spark_chat import locations
 from spark_chat.engine import lock, visit
 from spark_chat.engine.protocol import Done, Failed, Progress, Ready
+from tests import waiting
 from tests.engine.lingering import FAKE, fake, left_lingering, running
 from tests.engine.probe import Probe, ask
 
@@ -41,7 +42,7 @@ async def test_the_next_chat_takes_it_over_with_its_counts() -> None:
         assert [delta.tokens for delta in deltas] == [1, 2] and isinstance(done, Done)
         await probe.client.stop()
         assert not any(isinstance(event, Failed) for event in probe.events)
-        await probe.eventually(lambda: not running(pid))
+        await waiting.ended(pid)
 
 
 async def test_without_lingering_it_goes_with_its_chat() -> None:
@@ -55,9 +56,8 @@ async def test_without_lingering_it_goes_with_its_chat() -> None:
 
 async def test_it_goes_when_its_time_is_up() -> None:
     pid = await left_lingering(linger_s=1)
-    async with Probe(FAKE) as probe:
-        await probe.eventually(lambda: not running(pid), seconds=4)
-        await probe.eventually(lambda: lock.holder() is None)
+    await waiting.ended(pid)
+    await waiting.until(lambda: lock.holder() is None)
     assert not (locations.runtime() / "engine.sock").exists()
 
 
@@ -160,7 +160,7 @@ async def test_the_lock_is_held_as_long_as_anything_of_the_engine_lives() -> Non
                 part.kill()
         assert child.is_running() and lock.holder() is not None
         child.kill()
-        await probe.eventually(lambda: lock.holder() is None)
+        await waiting.until(lambda: lock.holder() is None)
 
 
 async def test_an_engine_on_its_way_out_is_waited_for() -> None:

@@ -12,6 +12,7 @@ import pytest
 from spark_chat.engine import lock, visit
 from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import Abort, Delta, Done, Failed, Progress, Ready, Started
+from tests import waiting
 from tests.engine.lingering import FAKE, fake, running
 from tests.engine.probe import Probe, ask
 
@@ -155,7 +156,8 @@ async def test_a_load_that_only_a_second_window_waits_for_any_more_goes_on_there
         await one.client.stop()
         assert running(pid)
         await two.client.stop()
-        await two.eventually(lambda: not running(pid) and not running(int(child.text)))
+        await waiting.ended(pid)
+        await waiting.ended(int(child.text))
 
 
 async def test_a_shared_engine_that_dies_is_told_to_all() -> None:

@@ -26,6 +26,7 @@ from spark_chat.engine.protocol import (
     Stats,
 )
 from spark_chat.recipe.recipe import ModelRef, Recipe
+from tests import waiting
 from tests.engine.probe import Probe, ask
 
 FAKE = "tests.engine.fake_worker"
@@ -176,7 +177,7 @@ async def test_a_log_that_grows_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
         await probe.start(fake(load="chatter"))  # 20 MB
         path = probe.client.log_path
         assert path is not None
-        await probe.eventually(lambda: path.stat().st_size <= logs.MAX_BYTES, seconds=15)
+        await waiting.until(lambda: path.stat().st_size <= logs.MAX_BYTES)
 
 
 async def test_a_disk_that_takes_no_log(tmp_path: Path) -> None:
@@ -225,7 +226,7 @@ async def test_stop_at_any_time_leaves_nothing(args: dict[str, str]) -> None:
         await probe.client.stop()
         assert time.monotonic() - began < 5
         assert not running(pids[0])
-        await probe.eventually(lambda: not running(pids[1]), seconds=2)  # killed too, at the kernel's own time
+        await waiting.ended(pids[1])  # killed too, at the kernel's own time
         assert not any(isinstance(event, Failed) for event in probe.events)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import sys
 import time
 from dataclasses import replace
@@ -25,6 +26,7 @@ from spark_chat.engine.protocol import Turn
 from spark_chat.lab.figures import badge_json, failure_json, run_json
 from spark_chat.machine import Gpu, machine
 from spark_chat.settings.schema import Settings
+from tests import waiting
 
 GATE_S = 0.2
 
@@ -86,7 +88,8 @@ class Session:
             self.ready_s = round(time.monotonic() - self.began, 1)
             self.save(driver.snapshot)
             if "gate" in self.job and self.asking.ready:
-                await asyncio.to_thread(opened, Path(self.job["gate"]))
+                gate = Path(self.job["gate"])
+                await waiting.until(gate.exists, seconds=math.inf, every=GATE_S)  # whoever started this ends it
             for number, ask in enumerate(self.job["asks"]):
                 if not self.asking.ready:
                     break
@@ -111,12 +114,6 @@ class Session:
         part = self.result.with_suffix(".part")
         part.write_text(json.dumps(found, indent=1, default=str))
         part.replace(self.result)
-
-
-def opened(gate: Path) -> None:
-    """Come back once the file is there; whoever started this ends it otherwise."""
-    while not gate.exists():
-        time.sleep(GATE_S)
 
 
 def main() -> None:

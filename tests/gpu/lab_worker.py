@@ -22,6 +22,7 @@ from spark_chat.engine import chat_template, sglang_request, worker
 from spark_chat.engine.protocol import AnyEvent, Delta, Done, Generate, Started, Timings, Usage
 from spark_chat.engine.sglang import SglangEngine
 from spark_chat.engine.table import ENGINES
+from tests import waiting
 
 PROFILED_STEPS = 12
 KEPT = 40
@@ -83,19 +84,21 @@ class LabEngine(SglangEngine):
 
 def kernels(folder: Path, patience_s: float = 40) -> dict[str, Any]:
     """Time on the GPU by kernel over the profiled steps, microseconds; and how much of the span nothing ran."""
-    until = time.monotonic() + patience_s
-    found: list[Path] = []
-    while not found and time.monotonic() < until:
-        time.sleep(0.5)
-        found = sorted(folder.glob("**/*DECODE*.json.gz"))
-    if not found:
-        return {"profile": "no trace was written"}
-    time.sleep(2)  # the file is there before it is whole
-    try:
-        events = json.loads(gzip.decompress(found[0].read_bytes()))["traceEvents"]
-    except (OSError, ValueError, EOFError) as error:
-        return {"profile": f"the trace can't be read: {error}"}
-    return summed(events)
+    found: dict[str, Any] = {"profile": "no trace was written"}
+
+    def whole() -> bool:
+        nonlocal found
+        for file in sorted(folder.glob("**/*DECODE*.json.gz"))[:1]:
+            try:
+                found = summed(json.loads(gzip.decompress(file.read_bytes()))["traceEvents"])
+            except (OSError, ValueError, EOFError) as error:  # the file is there before it is whole
+                found = {"profile": f"the trace can't be read: {error}"}
+            else:
+                return True
+        return False
+
+    waiting.comes(whole, patience_s, every=0.5)
+    return found
 
 
 def summed(events: list[dict[str, Any]]) -> dict[str, Any]:

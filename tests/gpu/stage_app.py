@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat.recipe import kernel_cache
+from tests import waiting
 from tests.gpu import jobs
 from tests.gpu.oracle_text import ASSISTANT, THINK, Oracle, word
 
@@ -155,23 +156,35 @@ def by_hand(model: Path, out: Path, limit_s: float) -> dict[str, Any]:
     server = threading.Thread(target=jobs.held, args=("hand", command, log, environment, limit_s), daemon=True)
     server.start()
     try:
-        while time.monotonic() < until and server.is_alive():
-            try:
-                info = _get(f"http://127.0.0.1:{port}/server_info", None, 5)
-            except OSError:
-                time.sleep(1)
-                continue
-            seen = info.get("spark_chat") or {}
-            head, draft = seen.get("head") or {}, seen.get("draft") or {}
-            right = head.get("dtype") == "float8_e4m3fn" and bool(draft.get("head_is_target"))
-            answer = _known_answer(port, model, max(20.0, until - time.monotonic()))
-            return {"ok": right and answer["ok"], "answer": answer, "head": head, "draft": draft,
-                    "hooks": seen.get("hooks")}  # fmt: skip
-        return {"ok": False, "error": "no answer in time" if server.is_alive() else "the server ended",
-                "log_end": jobs.tail(log, 30)}  # fmt: skip
+        info = _info(port, server, limit_s)
+        if info is None:
+            return {"ok": False, "error": "no answer in time" if server.is_alive() else "the server ended",
+                    "log_end": jobs.tail(log, 30)}  # fmt: skip
+        seen = info.get("spark_chat") or {}
+        head, draft = seen.get("head") or {}, seen.get("draft") or {}
+        right = head.get("dtype") == "float8_e4m3fn" and bool(draft.get("head_is_target"))
+        answer = _known_answer(port, model, max(20.0, until - time.monotonic()))
+        return {"ok": right and answer["ok"], "answer": answer, "head": head, "draft": draft,
+                "hooks": seen.get("hooks")}  # fmt: skip
     finally:
         jobs.end("hand")
         server.join(20)
+
+
+def _info(port: int, server: threading.Thread, limit_s: float) -> dict[str, Any] | None:
+    """What the server says of itself, once it answers; None where it ended, or does not in time."""
+    found: dict[str, Any] | None = None
+
+    def over() -> bool:
+        nonlocal found
+        try:
+            found = _get(f"http://127.0.0.1:{port}/server_info", None, 5)
+        except OSError:
+            return not server.is_alive()
+        return True
+
+    waiting.comes(over, limit_s, every=1)
+    return found
 
 
 def _get(address: str, body: dict[str, Any] | None, limit_s: float) -> Any:

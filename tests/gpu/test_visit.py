@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import waiting
 from tests.gpu import lab_worker, record, visit
 from tests.gpu.stage_toggles import NAMES, make
 
@@ -41,8 +41,7 @@ def test_what_is_timed_waits_until_all_else_has_ended(tmp_path: Path, monkeypatc
 
         def timed(self, _limit: float) -> dict[str, Any]:
             slow_may_end.set()
-            while not self.gate.exists():
-                time.sleep(0.01)
+            assert waiting.comes(self.gate.exists)
             seen.append("timed")
             return {"ok": True, "error": ""}
 

@@ -71,8 +71,9 @@ class Visit:
         self.work, self.model, self.stand_in = given.work, given.work / "oracle", given.work / "stand_in"
         self.gate: Path = given.work / "gate"
         self.records: dict[str, Any] = {}
-        self.lock = threading.Lock()
         self.ended = 0
+        self.turn = threading.Condition()
+        """Of one part after another to write its record; told when a part has ended."""
 
     @property
     def left(self) -> float:
@@ -173,8 +174,8 @@ class Visit:
         for thread in threads:
             thread.start()
         others = [thread for thread in threads if thread.name != "full"]
-        while any(thread.is_alive() for thread in others) and self.left > reserve:
-            time.sleep(0.5)
+        for thread in others:
+            thread.join(max(0.0, self.left - reserve))
         if "full" in parts:
             jobs.end_others("speed-full")
             for thread in others:
@@ -185,12 +186,21 @@ class Visit:
             thread.join(max(1.0, self.left - kept_s - 5))
 
     def _when(self, name: str, call: Call, wait_s: float, after: int, reserve: float) -> None:
-        while time.monotonic() - self.began < wait_s or self.ended < after:
-            if self.left < reserve + 60:
-                self.keep(name, {"ok": False, "error": "no time left to run it"})
-                return
-            time.sleep(0.5)
+        if not self._turn_comes(wait_s, after, reserve + 60):
+            self.keep(name, {"ok": False, "error": "no time left to run it"})
+            return
         self.part(name, call, (self.left - 8) if name == "full" else max(5.0, self.left - reserve))
+
+    def _turn_comes(self, wait_s: float, after: int, kept_s: float) -> bool:
+        """Wait until `wait_s` seconds have passed and `after` parts have ended; False where less than `kept_s` would be
+        left then."""
+        with self.turn:
+            while (early := wait_s - (time.monotonic() - self.began)) > 0 or self.ended < after:
+                spare = self.left - kept_s
+                if spare < 0:
+                    return False
+                self.turn.wait(min(early, spare) if early > 0 else spare)
+        return True
 
     def part(self, name: str, call: Call, limit: float) -> None:
         began = time.monotonic()
@@ -231,8 +241,9 @@ class Visit:
         return all(record.get("ok") for record in self.records.values())
 
     def keep(self, name: str, record: dict[str, Any]) -> None:
-        with self.lock:
+        with self.turn:
             self.ended += 1
+            self.turn.notify_all()
             self.records[name] = record
             self.out.mkdir(parents=True, exist_ok=True)
             head = {"date": time.strftime("%Y-%m-%d"), "commit": machine_facts.commit()}

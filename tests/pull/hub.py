@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,8 +21,9 @@ COMMIT = "c0ffee" + "0" * 34
 @dataclass
 class Hub:
     """`files`: path -> content; those over `lfs_from` bytes are kept outside of git. `cut`: connections for content
-    end after so many bytes. `slow`: waits on this before each piece. `lies`: paths whose content comes out wrong.
-    `token`: what must be sent to the hub itself. `seen`: (path, headers) of every request."""
+    end after so many bytes. `pace`: waits on this before each piece. `lies`: paths whose content comes out wrong.
+    `token`: what must be sent to the hub itself. `sent`: bytes of content so far; `on_sent`: called at each piece, on a
+    thread of the hub's. `seen`: (path, headers) of every request."""
 
     repository: str
     files: dict[str, bytes]
@@ -34,6 +35,7 @@ class Hub:
     token: str = ""
     down: bool = False
     sent: int = 0
+    on_sent: Callable[[], None] = lambda: None
     seen: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
 
     def __enter__(self) -> Hub:
@@ -133,9 +135,12 @@ class _Handler(BaseHTTPRequestHandler):
             piece = rest[at : min(at + 65_536, limit)]
             try:
                 self.wfile.write(piece)
-            except OSError:
+            except OSError:  # whoever asked is gone: the piece is for the next one
+                if hub.pace is not None and hub.is_lfs(path):
+                    hub.pace.release()
                 break
             hub.sent += len(piece)
+            hub.on_sent()
         if limit < len(rest):
             self.close_connection = True
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,54 +19,68 @@ from spark_chat.settings import noted, set_up, toured
 from spark_chat.settings.schema import Settings
 from spark_chat.settings.state import State, load_state, save_state
 from tests.fakes import MACHINE
-from tests.prepare.test_prepare import commands
+from tests.processes import of_home
 from tests.pull.hub import Hub, reached
 from tests.pull.test_pull import NAME, contents
 from tests.setup.made_up import SPARK, Steps, spark
 
 
-async def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about"
-        await asyncio.sleep(0.002)
+class Watch:
+    """A setup's listener. `until` waits for a standing, or for whatever else calls `look`."""
+
+    def __init__(self) -> None:
+        self.seen: list[Standing] = []
+        self._changed = asyncio.Event()
+
+    def __call__(self, standing: Standing) -> None:
+        self.seen.append(standing)
+        self.look()
+
+    def look(self) -> None:
+        self._changed.set()
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        async with asyncio.timeout(30):
+            while not holds():
+                self._changed.clear()
+                await self._changed.wait()
 
 
 async def test_fetch_then_build_then_ready_each_stopped_once() -> None:
-    steps, seen = Steps(), list[Standing]()
-    setup = Setup(spark(), seen.append, fetch=steps.fetch, build=steps.build)
+    steps, watch = Steps(), Watch()
+    setup = Setup(spark(), watch, fetch=steps.fetch, build=steps.build)
     assert setup.standing.step is Step.OFFERED and setup.standing.fit.offers
     setup.go_on(Settings())
     setup.go_on(Settings())
-    await until(lambda: setup.standing.fraction == 0.47)
+    await watch.until(lambda: setup.standing.fraction == 0.47)
     assert setup.standing.runs and steps.fetches == 1, "twice is once"
     await setup.stop()
     assert (setup.standing.step, setup.standing.text) == (Step.STOPPED, "31.2 of 66.0 GB") and steps.cancelled == 1
     steps.fetch_goes.set()
     setup.go_on(Settings())
-    await until(lambda: setup.standing.fraction == 0.25)
+    await watch.until(lambda: setup.standing.fraction == 0.25)
     await setup.stop()
     assert setup.standing.step is Step.STOPPED and steps.builds == 1
     steps.build_goes.set()
     setup.go_on(Settings())
-    await until(lambda: setup.standing.step is Step.READY)
-    assert steps.builds == 2 and seen[-1].step is Step.READY
+    await watch.until(lambda: setup.standing.step is Step.READY)
+    assert steps.builds == 2 and watch.seen[-1].step is Step.READY
     await setup.stop()
     assert setup.standing.step is Step.READY
 
 
 async def test_what_goes_wrong_is_said_and_can_be_tried_again() -> None:
-    steps = Steps()
+    steps, watch = Steps(), Watch()
     steps.fetch_goes.set()
     steps.build_goes.set()
     steps.fails = SetupProblem("There is no network.", "Start again once there is.")
-    setup = Setup(spark(), lambda standing: None, fetch=steps.fetch, build=steps.build)
+    setup = Setup(spark(), watch, fetch=steps.fetch, build=steps.build)
     setup.go_on(Settings())
-    await until(lambda: setup.standing.step is Step.FAILED)
+    await watch.until(lambda: setup.standing.step is Step.FAILED)
     assert (setup.standing.text, setup.standing.remedy) == ("There is no network.", "Start again once there is.")
     steps.fails, steps.build_fails = None, SetupProblem("no compiler.", "Install gcc.")
     setup.go_on(Settings())
-    await until(lambda: setup.standing.step is Step.READY)
+    await watch.until(lambda: setup.standing.step is Step.READY)
     assert "Not all kernels could be built: no compiler." in setup.standing.text, "the start builds them, or says why"
 
 
@@ -86,22 +99,24 @@ def hub(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield hub
 
 
-async def test_a_fetch_that_is_stopped_at_random_moments_goes_on(hub: Hub) -> None:
+async def test_a_fetch_that_is_stopped_at_random_moments_goes_on(hub: Hub, home: Path) -> None:
     hub.pace = threading.Semaphore(0)  # a piece of the weights at a time
     model, dice, steps = Suited(NAME, sum(map(len, hub.files.values())), 1), random.Random(5), Steps()
     steps.build_goes.set()
-    setup = Setup(spark(), lambda standing: None, build=steps.build)
+    watch, loop = Watch(), asyncio.get_running_loop()
+    hub.on_sent = lambda: loop.call_soon_threadsafe(watch.look)
+    setup = Setup(spark(), watch, build=steps.build)
     setup.standing = Standing(fit(spark(), model), Step.OFFERED)
     for _ in range(4):
         setup.go_on(Settings())
         before, pieces = hub.sent, dice.randrange(3)
         hub.pace.release(pieces)
-        await until(lambda before=before, pieces=pieces: hub.sent > before or not pieces)  # type: ignore[misc]
+        await watch.until(lambda before=before, pieces=pieces: hub.sent > before or not pieces)  # type: ignore[misc]
         await setup.stop()
-        assert setup.standing.step is Step.STOPPED and "spark_chat.pull.worker" not in commands(), "no process is left"
+        assert setup.standing.step is Step.STOPPED and not of_home(home), "no process is left"
     hub.pace = None
     setup.go_on(Settings())
-    await until(lambda: setup.standing.step in (Step.READY, Step.FAILED))
+    await watch.until(lambda: setup.standing.step in (Step.READY, Step.FAILED))
     assert setup.standing.step is Step.READY, setup.standing
     assert setups.here(NAME) and find.find(NAME).path
     before = hub.sent

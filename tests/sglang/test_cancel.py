@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from spark_chat.engine.client import EngineClient
 from spark_chat.engine.protocol import AnyEvent, Failed, Progress, Ready
 from spark_chat.recipe.recipe import ModelRef, Recipe
+from tests import waiting
 from tests.sglang import cpu
 
 START_S, GONE_S = 300, 30
@@ -66,9 +66,6 @@ async def test_stopped_in(
         await client.stop()
     _, alive = psutil.wait_procs(processes, timeout=GONE_S)
     assert alive == []
-    deadline = time.monotonic() + GONE_S
-    while left := still_there(temporary, shared):
-        assert time.monotonic() < deadline, left
-        await asyncio.sleep(0)
+    await waiting.until(lambda: not still_there(temporary, shared), "its files to be gone", GONE_S)
     while not events.empty():
         assert not isinstance(events.get_nowait(), Ready | Failed), "a start that was stopped says nothing more"

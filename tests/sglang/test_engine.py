@@ -28,6 +28,7 @@ from spark_chat.engine.protocol import (
     Turn,
 )
 from spark_chat.recipe.recipe import ModelRef, Recipe
+from tests import waiting
 from tests.gpu.oracle_text import ASSISTANT, THINK
 from tests.sglang import cpu
 
@@ -127,9 +128,7 @@ async def test_a_chat_on_the_real_engine(chat: Chat) -> None:
     assert isinstance(died, Failed) and died.code == "died" and died.id is None
     _, alive = psutil.wait_procs(children, timeout=10)
     assert alive == []
-    async with asyncio.timeout(10):
-        while lock.holder() is not None:  # noqa: ASYNC110  a lock tells nobody when it is let go
-            await asyncio.sleep(0.02)
+    await waiting.until(lambda: lock.holder() is None)
 
 
 async def left_and_taken_over(chat: Chat) -> dict[str, Proof]:

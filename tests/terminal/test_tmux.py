@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -22,15 +23,24 @@ LINES = "".join(f"line {number} [/INST]\n" for number in range(40))
 def tmux(tmp_path, home):
     """The host app in a tmux of its own, on a pseudo terminal; `tmux.do` runs a tmux command."""
     log = tmp_path / "log"
-    server = ["tmux", "-L", f"spark-{tmp_path.name[-20:]}", "-f", "/dev/null"]
     command = f"{sys.executable} -m tests.terminal.host_app {log}"
-    with PtyApp([*server, "-u", "new-session", "-x", "80", "-y", "24", command]) as app:
-        app.do = lambda *words, **more: subprocess.run([*server, *words], check=True, timeout=20, **more)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        PtyApp([*server(folder), "new-session", "-x", "80", "-y", "24", command]) as app,
+    ):
+        app.do = lambda *words, **more: subprocess.run([*server(folder), *words], check=True, timeout=20, **more)
         app.heard = lambda: [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         app.sent = lambda: [what["sent"] or what["sha"] for what in app.heard() if "sha" in what]
-        app.wait_for("write here")
-        yield app
-        app.do("kill-server")
+        try:
+            app.wait_for("write here")
+            yield app
+        finally:
+            app.do("kill-server")
+
+
+def server(folder):
+    """A tmux that nobody else has: its socket lies in `folder`, since one by name is shared by all of this person's."""
+    return ["tmux", "-S", f"{folder}/socket", "-f", "/dev/null", "-u"]
 
 
 def test_keys_send_and_newline_keys_do_not(tmux):

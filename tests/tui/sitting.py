@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -40,7 +39,6 @@ class Sitting:
             if time.monotonic() > ends:
                 raise AssertionError(f"{what or true} did not come. On screen:\n{self.screen_text()}")
             await self.pilot.pause()
-            await asyncio.sleep(0.005)
 
     async def type(self, text: str) -> None:
         await self.pilot.press(*("space" if char == " " else char for char in text))

@@ -38,9 +38,11 @@ async def test_two_configurations_side_by_side() -> None:
         shown = found.screen_text()
         assert "mtp=off" in shown and "mtp=on" in shown and "95 %" in shown
         await found.pilot.resize_terminal(60, 40)
-        await found.pilot.pause()
-        heads = [line for line in found.screen_text().splitlines() if line.strip().startswith("configuration")]
-        assert len(heads) > 1, "the table became several"
+
+        def tables() -> int:
+            return sum(line.strip().startswith("configuration") for line in found.screen_text().splitlines())
+
+        await found.until(lambda: tables() > 1, "several tables of the one")
         assert stopped == [True, True], "the chat's engine makes room"
         await found.until(lambda: found.app.session.snapshot.phase is Phase.READY, "the chat's engine")
         assert engine.alive and not measured.alive
@@ -113,9 +115,9 @@ async def test_what_is_varied_is_chosen() -> None:
     async with lab() as (found, _):
         screen = await open_compare(found, Scripted())
         await found.pilot.press("enter", "f8", "f6")
-        await found.pilot.pause()
-        assert screen.varied == ["humming", "mtp"] and screen.cumulative and screen.rounds == 3
-        assert "[x] Humming" in found.screen_text() and "one added after the other" in found.screen_text()
+        await found.until(lambda: screen.varied == ["humming", "mtp"] and screen.cumulative and screen.rounds == 3)
+        await found.until(lambda: "[x] Humming" in found.screen_text(), "its mark")
+        await found.until(lambda: "one added after the other" in found.screen_text(), "how")
         screen.query_one(Input).value = "nothing-there"
         await found.pilot.press("f5")
         await found.until(lambda: "There is no workload" in found.screen_text(), "the sentence")

@@ -63,8 +63,7 @@ async def test_the_table_is_scrolled_by_keys_and_fits_a_narrow_screen() -> None:
         assert all(word in everything for word in ("prefill", "TPOT", "cached", "It ran on the chat's engine"))
         for _ in range(17):
             await found.pilot.press("pageup")
-        await found.pilot.pause()
-        assert "warm-up, cold" in found.screen_text()
+        await found.until(lambda: "warm-up, cold" in found.screen_text(), "the beginning")
 
 
 async def test_the_options_do_what_they_say() -> None:
@@ -72,10 +71,9 @@ async def test_the_options_do_what_they_say() -> None:
         screen = await open_check(found)
         screen.query_one(TextArea).text = "Hi"
         await found.pilot.press("f6", "f7", "f8", "f9", "f4")
-        await found.pilot.pause()
+        await found.until(lambda: "fresh prefix" in found.screen_text(), "the last of them")
         shown = found.screen_text()
         assert "10 runs" in shown and "exactly 512 tokens" in shown and "the chat's sampling" in shown
-        assert "fresh prefix" in shown
         await found.pilot.press("ctrl+r")
         await found.until(lambda: "10 of 10 runs counted" in found.screen_text(), "the end")
         asked = [command for command in engine.commands if isinstance(command, Generate)][1:]
@@ -134,14 +132,12 @@ async def test_what_stands_in_the_way_is_told() -> None:
     async with lab() as (found, engine):
         screen = await open_check(found)
         await found.pilot.press("f5")
-        await found.pilot.pause()
-        assert "There is no prompt yet" in found.screen_text()
+        await found.until(lambda: "There is no prompt yet" in found.screen_text(), "the sentence")
         screen.query_one(TextArea).text = "Hi"
         engine.die()
         await found.until(lambda: found.app.session.snapshot.phase is Phase.FAILED, "the failure")
         await found.pilot.press("f5")
-        await found.pilot.pause()
-        assert "The engine is not up yet" in found.screen_text()
+        await found.until(lambda: "The engine is not up yet" in found.screen_text(), "the sentence")
 
 
 async def test_an_engine_that_dies_under_a_check() -> None:
@@ -150,8 +146,7 @@ async def test_an_engine_that_dies_under_a_check() -> None:
         screen.query_one(TextArea).text = "Hi"
         await found.pilot.press("f5")
         await found.until(lambda: not screen.running and screen.answers, "its end")
-        await found.pilot.pause()
-        assert "has ended" in found.screen_text()
+        await found.until(lambda: "has ended" in found.screen_text(), "the sentence")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 14), (20, 6)])
@@ -185,10 +180,10 @@ async def test_the_chart_follows_an_answer() -> None:
         for speed in (100.0, 90.0, 30.0):
             clock.now += 1
             found.engine.piece("word ", live_tok_s=speed, live_accept_length=2.0)
-        await found.pilot.pause()
         line = found.app.chat.query_one("#chart-speed", Sparkline)
-        assert list(line.data or ()) == [0.0, 100.0, 90.0, 30.0]
-        assert "tok/s  30.0 to 100.0" in found.screen_text() and "accept 2.00 to 2.00" in found.screen_text()
+        await found.until(lambda: list(line.data or ()) == [0.0, 100.0, 90.0, 30.0], "the line")
+        await found.until(lambda: "tok/s  30.0 to 100.0" in found.screen_text(), "its range")
+        assert "accept 2.00 to 2.00" in found.screen_text()
         await found.pilot.press("f8")
         await found.until(lambda: not found.app.chat.query(Chart), "its end")
 

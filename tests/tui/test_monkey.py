@@ -5,8 +5,6 @@ Seeded; `SPARK_CHAT_MONKEY_S` sets how long (5 s, or 60 in CI's long run), `SPAR
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import random
 import time
@@ -35,14 +33,19 @@ PASTES = ("one line", "two\nlines\r\n", "[/ [b", "\x1b[31m", "x" * 5000, "/quit"
 SIZES = ((120, 40), (80, 24), (40, 20), (20, 5), (200, 60), (1, 1), (300, 80))
 
 
-async def stream(chat: Sitting, chance: random.Random) -> None:
-    """A hundred tokens a second for whatever was asked last; now and then an end, a failure, a restart."""
-    while True:
-        await asyncio.sleep(0.01)
-        chat.app.clock.now += 0.01  # type: ignore[attr-defined]
-        engine = chat.engine
+class Stream:
+    """Tokens for whatever was asked last; now and then an end, a failure, a restart."""
+
+    def __init__(self, chat: Sitting, chance: random.Random) -> None:
+        self.chat, self.chance, self.pieces = chat, chance, 0
+
+    def flow(self) -> None:
+        """What comes in a hundredth of a second. The app calls it by its own timer, whatever else it does then."""
+        self.chat.app.clock.now += 0.01  # type: ignore[attr-defined]
+        engine, chance = self.chat.engine, self.chance
         if engine.snapshot.answering is None:
-            continue
+            return
+        self.pieces += 1
         engine.piece(chance.choice(PIECES), "thought " if chance.random() < 0.1 else "")
         happens = chance.random()
         if happens < 0.01:
@@ -91,19 +94,14 @@ async def test_a_monkey_at_the_keyboard_never_breaks_it() -> None:
 
         chat.app.opening.leave = stay  # type: ignore[method-assign]
         await chat.send("begin")
-        streaming = asyncio.create_task(stream(chat, random.Random(SEED + 1)))
+        stream = Stream(chat, random.Random(SEED + 1))
+        streaming = chat.app.set_interval(0.01, stream.flow)
         ends, count = time.monotonic() + SECONDS, 0
-        try:
-            while time.monotonic() < ends:
-                await mischief(chat, chance)
-                count += 1
-                assert chat.app.is_running, f"it ended after {count} things, seed {SEED}"
-                assert not streaming.done() or streaming.result()
-        finally:
-            streaming.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await streaming
-        assert count >= 5
+        while time.monotonic() < ends or count < 5 or not stream.pieces:
+            await mischief(chat, chance)
+            count += 1
+            assert chat.app.is_running, f"it ended after {count} things, seed {SEED}"
+        streaming.stop()
         while chat.app.screen is not chat.app.chat:
             chat.app.pop_screen()
             await chat.pilot.pause()

@@ -95,7 +95,7 @@ async def test_a_disk_that_takes_nothing_leaves_a_mark_in_the_header(home: Path)
         await chat.send("hello")
         await chat.until(lambda: "! not kept" in chat.screen_text().splitlines()[0])
         chat.app.chat.view.take_down("said")
-        await chat.pilot.pause()
+        await chat.until(lambda: "said" not in chat.notices)
         assert "! not kept" in chat.screen_text().splitlines()[0]
 
 
