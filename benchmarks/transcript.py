@@ -21,13 +21,13 @@ from textual.app import App, ComposeResult
 from textual.events import AppBlur, AppFocus
 
 from spark_chat.tui.garbage import collect_seldom
-from spark_chat.tui.transcript import Restored, Transcript, view
+from spark_chat.tui.transcript import Restored, Transcript, pulse
 
 TOKEN = 4
 """Characters of a token."""
 UPDATE = 5 * TOKEN
 MEASURED = 1_000 * TOKEN
-PACE = view.PERIOD, view.SHARE
+PACE = pulse.PERIOD, pulse.SHARE
 FILLED = 4_000
 """Characters that fill the screen: before, lines are added and none scrolls, which is cheaper."""
 
@@ -148,10 +148,10 @@ async def _shape(make: Any, tokens: int, rounds: int) -> dict[str, float]:
                 transcript.append(f"late{number}", chunk)
                 await _settle(transcript)
             late.append(await _stream(transcript, f"late{number}", text[late_from : late_from + MEASURED]))
-        pace = view.PERIOD, view.SHARE
-        view.PERIOD, view.SHARE = PACE
+        pace = pulse.PERIOD, pulse.SHARE
+        pulse.PERIOD, pulse.SHARE = PACE
         waits = await _waits(transcript, f"late{rounds}", text[late_from : late_from + MEASURED])
-        view.PERIOD, view.SHARE = pace
+        pulse.PERIOD, pulse.SHARE = pace
     early_ms, late_ms = statistics.median(cost[0] for cost in early), statistics.median(cost[0] for cost in late)
     return {
         "idle_ms": idle, "early_ms": early_ms, "late_ms": late_ms, "ratio": late_ms / early_ms,
@@ -211,7 +211,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the ratio is of medians over so many")
     parser.add_argument("--only", default="", help="shapes whose name has this in it")
     asked = parser.parse_args()
-    view.PERIOD, view.SHARE = 0.0, 1000.0
+    pulse.PERIOD, pulse.SHARE = 0.0, 1000.0
     chosen = {name: make for name, make in SHAPES.items() if asked.only in name}
     streams = {name: asyncio.run(_shape(make, asked.tokens, asked.rounds)) for name, make in chosen.items()}
     long = asyncio.run(_long(asked.messages))

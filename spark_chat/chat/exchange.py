@@ -118,19 +118,21 @@ class Exchange:
         return self.stage.over and not str(self.answer).strip()
 
     @property
+    def opening(self) -> Opening | None:
+        """What its answer already said, where it waits, or runs, to go on behind that."""
+        if not self.going_on:
+            return None
+        from spark_chat.engine.protocol import Opening
+
+        return Opening(text=str(self.answer), thought=str(self.reasoning))
+
+    @property
     def cut(self) -> bool:
         """Whether its answer ended before the model did, so that it can be continued."""
         if not self.began or not self.stage.over or not (self.answer or self.reasoning):
             return False
         finish = self.numbers.finish if self.numbers is not None else None
         return self.stage in (Stage.STOPPED, Stage.FAILED) or finish in CUT
-
-    @property
-    def opening(self) -> Opening:
-        """What it said so far, for the engine to go on behind."""
-        from spark_chat.engine.protocol import Opening
-
-        return Opening(text=str(self.answer), thought=str(self.reasoning))
 
     def go_on(self) -> None:
         """Wait to be continued. The numbers of what there is are put aside: the next ones count the new part alone."""

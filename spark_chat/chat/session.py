@@ -14,6 +14,7 @@ from uuid import uuid4
 from spark_chat.chat.conversation import Conversation, Exchange, Stage
 from spark_chat.chat.ports import Engine, Keeper, Overflow, View
 from spark_chat.chat.versions import Versions
+from spark_chat.chat.waits import Waits
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.settings.schema import Settings
@@ -28,7 +29,7 @@ class Session:
     """Sends prompts one at a time and keeps what comes back."""
 
     def __init__(self, view: View, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
-        self.view, self.settings, self._clock = view, settings, clock
+        self.view, self.settings = view, settings
         self.conversation = Conversation(id=uuid4().hex)
         self.snapshot = Snapshot()
         self.engine: Engine | None = None
@@ -38,8 +39,7 @@ class Session:
         self.versions = Versions(self)
         self._left: dict[str, Exchange] = {}
         """Answers that were still being stopped when their conversation was left."""
-        self._typed: dict[str, float] = {}
-        self._queued_s: dict[str, float] = {}
+        self._waits = Waits(clock)
 
     @property
     def busy(self) -> bool:
@@ -80,7 +80,7 @@ class Session:
     def send(self, text: str) -> Exchange:
         """Take a prompt in. It is asked at once, or as soon as its turn comes and the engine is there."""
         exchange = self.conversation.add(Exchange(id=uuid4().hex, prompt=text))
-        self._typed[exchange.id] = self._clock()
+        self._waits.begin(exchange.id)
         if self.keeper:
             self.keeper.asked(exchange)
         self.view.asked(exchange)
@@ -120,7 +120,7 @@ class Session:
 
     def wait(self, exchange: Exchange) -> None:
         """`exchange` is queued: it is asked when its turn comes."""
-        self._typed[exchange.id] = self._clock()
+        self._waits.begin(exchange.id)
         self.go_on()
 
     def clear_queue(self) -> int:
@@ -165,7 +165,7 @@ class Session:
         """Ask a prompt that was too long once more."""
         exchange.stage, exchange.failure, exchange.numbers, exchange.reason = Stage.QUEUED, None, None, ""
         exchange.going_on = bool(exchange.answer or exchange.reasoning)
-        self._typed[exchange.id] = self._clock()
+        self._waits.begin(exchange.id)
         self._overflowed(None)
         self.view.staged(exchange)
         self.go_on()
@@ -192,14 +192,11 @@ class Session:
         if not waiting:
             return
         exchange = self._running = waiting[0]
-        self._queued_s[exchange.id] = self._clock() - self._typed.pop(exchange.id, self._clock())
+        self._waits.end(exchange.id)
         messages = self.conversation.turns(exchange, self.system_prompt)
         sampling = replace(self.settings.sampling, thinking=self.thinking, system_prompt=self.system_prompt)
         settings = replace(self.settings, sampling=sampling)
-        if exchange.going_on:
-            self.engine.ask(exchange.asked_as, messages, settings, opening=exchange.opening)
-        else:
-            self.engine.ask(exchange.asked_as, messages, settings)
+        self.engine.ask(exchange.asked_as, messages, settings, opening=exchange.opening)
 
     def update(self, update: Update) -> None:
         """Take in one update of the driver."""
@@ -268,13 +265,13 @@ class Session:
         if self.engine is None and exchange.stage is Stage.QUEUED:
             return  # the chat ends before its turn came: it waits for the next one
         if failure and failure.code in ENGINE_GONE and exchange.stage is Stage.QUEUED:
-            self._typed[exchange.id] = self._clock() - self._queued_s.pop(exchange.id, 0.0)
+            self._waits.resume(exchange.id)
             return
         exchange.engine_figures = answered.engine_figures
         ready = self.snapshot.ready
         engine = {"engine": f"{ready.engine} {ready.version}".strip()} if ready else {}
         exchange.used = {**answered.settings_used, **engine}
-        exchange.end(self._with_wait(exchange.id, answered.numbers), failure)
+        exchange.end(self._waits.added(exchange.id, answered.numbers), failure)
         if self.keeper:
             self.keeper.ended(exchange)
         self._tell_ended(exchange)
@@ -283,11 +280,6 @@ class Session:
             longest = self.settings.sampling.max_tokens
             self._overflowed(Overflow.of(self.conversation, exchange, failure, context, longest))
         self.go_on()
-
-    def _with_wait(self, id: str, numbers: AnswerNumbers) -> AnswerNumbers:
-        """The numbers with the time in this queue added to the wait for the engine."""
-        queued = self._queued_s.pop(id, 0.0)
-        return replace(numbers, waited_s=(numbers.waited_s or 0.0) + queued)
 
     def _overflowed(self, overflow: Overflow | None) -> None:
         if overflow is not self.overflow:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from spark_chat.driver import board, failure
+from spark_chat.driver.badges import Badges
 from spark_chat.driver.client import Client
 from spark_chat.driver.counting import Counting
 from spark_chat.driver.gate import Gate
@@ -40,7 +41,6 @@ from spark_chat.engine.protocol import (
 )  # fmt: skip
 from spark_chat.machine import Machine
 from spark_chat.meters.session import SessionMeter
-from spark_chat.optimizations.optimization import Badge
 from spark_chat.recipe.build import build
 from spark_chat.recipe.recipe import Recipe
 from spark_chat.settings.schema import Settings
@@ -77,9 +77,7 @@ class Driver:
         self._prompts = Prompts(self._client.send, listener, self._prompts_changed)
         self.counting = Counting(self._client.send, lambda: self.snapshot.phase is Phase.READY)
         self._session = SessionMeter(0.0)
-        self._judged: tuple[Badge, ...] = ()
-        self._running: Settings | None = None
-        self._saved: Settings | None = None
+        self._badges = Badges(self._change, lambda: self._session.counters())
         self._generation = 0
         self._outcome: asyncio.Future[None] | None = None
         self._start = Latest()
@@ -101,8 +99,8 @@ class Driver:
 
     async def confirm(self) -> None:
         """Yes to the download that phase ASKING waits for. Nothing where nothing was asked."""
-        if self.snapshot.phase is Phase.ASKING and self._running is not None:
-            await self._start.run(self._bring_up(self._running, agreed=True))
+        if self.snapshot.phase is Phase.ASKING and self._badges.running is not None:
+            await self._start.run(self._bring_up(self._badges.running, agreed=True))
 
     async def close(self) -> None:
         """Stop everything but an engine that lingers or that others use (`snapshot.left`). Ends in STOPPED."""
@@ -115,25 +113,23 @@ class Driver:
         """Stop the engine until the next `start`; prompts go on waiting. Ends in STOPPED unless a start came."""
         if await self._start.cancel() and not self._closed:
             await self._stop_engine()
-            self._judged = board.gone(self._judged, "The engine was stopped.")
             self._change(phase=Phase.STOPPED, progress=None, statistics=None)
-            self._show_badges()
+            self._badges.now(board.gone(self._badges.judged, "The engine was stopped."))
 
     def saved(self, settings: Settings) -> None:
         """The settings as they stand in the file now: what differs from the running ones is marked."""
-        self._saved = settings
-        self._show_badges()
+        self._badges.saved(settings)
 
     async def _bring_up(self, settings: Settings, agreed: bool) -> None:
         await self._stop_engine()
-        self._running, self._spawned = settings, False
-        self._saved = self._saved or settings
-        self._session, self._judged = SessionMeter(time.monotonic()), board.unknown(settings, self._machine)
+        self._spawned = False
+        self._badges.begin(settings)
+        self._session = SessionMeter(time.monotonic())
         self._change(
             phase=Phase.STARTING, recipe=None, progress=None, left_s=None, ready=None, ready_s=None, failure=None,
             log_end=(), statistics=None, context_used=0, turns=0, last_good=None,
         )  # fmt: skip
-        self._show_badges()
+        self._badges.now(board.unknown(settings, self._machine))
         try:
             await self._start_engine(settings, agreed)
         except asyncio.CancelledError:
@@ -149,16 +145,14 @@ class Driver:
             from spark_chat.machine import machine
 
             self._machine = await asyncio.to_thread(machine)
-            self._judged = board.unknown(settings, self._machine)
-            self._show_badges()
+            self._badges.now(board.unknown(settings, self._machine))
         if self._models is None:
             from spark_chat.driver.library import Library
 
             self._models = Library()
         found = await self._models.look(settings, self._machine)
         if isinstance(found, Download):
-            self._judged = board.waiting(self._judged)
-            self._show_badges()
+            self._badges.now(board.waiting(self._badges.judged))
             if found.size >= ASK_FROM and not agreed:
                 self._change(phase=Phase.ASKING, progress=waits(found))
                 return
@@ -169,9 +163,8 @@ class Driver:
             model = found.model
         recipe = build(settings, self._machine, model, (found.note,) if found.note else ())
         recipe = replace(recipe, fresh=self._again)
-        self._judged = board.starting(recipe)
         self._change(recipe=recipe)
-        self._show_badges()
+        self._badges.now(board.starting(recipe))
         self._generation += 1
         self._session, self._spawned, self._again = SessionMeter(time.monotonic()), True, False
         outcome = self._outcome = asyncio.get_running_loop().create_future()
@@ -238,7 +231,7 @@ class Driver:
             self._became_ready(event)
         elif isinstance(event, Statistics):
             self._change(statistics=event, context_used=self._session.context_used)
-            self._show_badges()
+            self._badges.show()
         elif isinstance(event, Counted):
             self.counting.take(event)
         elif isinstance(event, Failed) and event.id is None:
@@ -250,15 +243,15 @@ class Driver:
         self._session.feed(event)
         recipe = self.snapshot.recipe
         assert recipe is not None
-        self._judged = board.judged(recipe, event)
-        wrong = board.failed(self._judged) if recipe.strict else ""
+        judged = board.judged(recipe, event)
+        wrong = board.failed(judged) if recipe.strict else ""
         self._change(ready=event, ready_s=self._session.ready_s, progress=None, left_s=None)
         if wrong:
-            self._judged = board.stopped(self._judged)
+            self._badges.judged = board.stopped(judged)
             self._fail(failure.of_strict(wrong), log=())
         else:
             self._change(phase=Phase.READY)
-            self._show_badges()
+            self._badges.now(judged)
             self._polling.begin()
         self._settle()
         self._send_next()
@@ -271,7 +264,7 @@ class Driver:
             self._change(turns=self._session.turns, progress=None)
         elif isinstance(event, Done | Failed):
             self._change(context_used=self._session.context_used)
-            self._show_badges()
+            self._badges.show()
         if self._prompts.take(event):
             self._send_next()
 
@@ -290,29 +283,18 @@ class Driver:
     def _fail(self, event: Failed, log: Sequence[str] | None = None) -> None:
         """`log`: its end, where the worker's own is not the one to show; that of an earlier worker never is."""
         came = self._spawned and event.code != "held"  # else nothing was started
-        self._judged = board.gone(self._judged) if came else board.waiting(self._judged, self.snapshot.recipe)
-        good = self.last_good or self._last_run.read()
-        if good is not None and (self._running is None or not board.pending(self._running, good)):
+        good, running, judged = self.last_good or self._last_run.read(), self._badges.running, self._badges.judged
+        if good is not None and (running is None or not board.pending(running, good)):
             good = None  # the same configuration: nothing to go back to
         self._change(
             phase=Phase.FAILED, failure=event, progress=None, statistics=None, last_good=good,
             log_end=() if not came else tuple(self._client.log_end(LOG_LINES) if log is None else log),
         )  # fmt: skip
-        self._show_badges()
+        self._badges.now(board.gone(judged) if came else board.waiting(judged, self.snapshot.recipe))
 
     def _settle(self) -> None:
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(None)
-
-    # ------------------------------------------------------------------ what is known
-
-    def _show_badges(self) -> None:
-        badges = board.watched(self._judged, self._session.counters())
-        pending: tuple[str, ...] = ()
-        if self._saved is not None and self._running is not None:
-            badges = board.marked(badges, self._saved)
-            pending = board.pending(self._running, self._saved)
-        self._change(badges=badges, pending=pending)
 
     def _change(self, **fields: Any) -> None:
         after = replace(self.snapshot, **fields)

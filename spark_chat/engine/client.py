@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import site
 import socket
 import subprocess
@@ -17,12 +16,11 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from spark_chat.engine import logs, visit
+from spark_chat.engine import death, logs, visit
 from spark_chat.engine.child import Child
 from spark_chat.engine.codec import decode_event
 from spark_chat.engine.configuration import told
 from spark_chat.engine.interface import EngineFailure
-from spark_chat.engine.last_words import last_words
 from spark_chat.engine.protocol import AnyCommand, AnyEvent, Failed, Leave, Left, ProtocolError, Ready, Shutdown
 from spark_chat.engine.visit import Visit
 from spark_chat.engine.wire import messages
@@ -198,7 +196,7 @@ class EngineClient:
                     return
         except Exception as error:
             self._failed = True
-            self._tell(_not_started(error))
+            self._tell(death.before_start(error))
         finally:
             self._ended.set()
 
@@ -227,7 +225,7 @@ class EngineClient:
         code = await self._until_gone()
         again = again or (code is None and not ready and not self._failed)
         if not again and not self._stopping and not self._failed:
-            self._tell(self._death(code))
+            self._tell(death.of_worker(code, self.log_end(120)))
         return again
 
     def _take(self, message: AnyEvent) -> bool:
@@ -258,24 +256,6 @@ class EngineClient:
                 {"message": "An event of the engine could not be taken in.", "exception": error}
             )
 
-    def _death(self, code: int | None) -> Failed:
-        if code is None:
-            how = "It was started by another window, and was stopped or ended there."
-        elif code < 0:
-            how = f"It was ended by signal {-code} ({_signal_name(-code)})."
-            if -code == signal.SIGKILL:
-                how += " That is also how the system ends a process when memory runs out."
-        else:
-            how = f"Its exit code was {code}."
-        return Failed(
-            code="died",
-            what="The engine's process has ended.",
-            why=how + last_words(self.log_end(120)),
-            remedy="Restart the engine; the conversation is kept.",
-            facts={"exit_code": code},
-            time=time.monotonic(),
-        )
-
     def _close_log(self) -> None:
         if self._log is not None:
             os.close(self._log)
@@ -293,20 +273,3 @@ def _environment(more: dict[str, str]) -> dict[str, str]:
     if root not in [*site.getsitepackages(), site.getusersitepackages()]:  # a checkout
         variables["PYTHONPATH"] = os.pathsep.join(filter(None, [root, variables.get("PYTHONPATH", "")]))
     return variables
-
-
-def _not_started(error: Exception) -> Failed:
-    if isinstance(error, EngineFailure):  # `admit` refused it
-        return error.told(time.monotonic())
-    why = getattr(error, "strerror", "") or str(error)
-    return Failed(
-        code="load", what="The engine's process could not be started.", why=why,
-        remedy="Free memory or disk space, then start the engine again.", time=time.monotonic(),
-    )  # fmt: skip
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"

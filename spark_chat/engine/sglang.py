@@ -22,17 +22,13 @@ from spark_chat.engine.prewarm import Prewarm
 from spark_chat.engine.protocol import (
     AnyEvent,
     Count,
-    Delta,
-    Done,
-    FinishReason,
     Generate,
     Load,
     Ready,
     Started,
-    Timings,
-    Usage,
 )
 from spark_chat.engine.reasoning import ReasoningSplitter
+from spark_chat.engine.sglang_answer import LOG_SAYS_MORE, Answer
 from spark_chat.engine.sglang_progress import ProgressListener
 from spark_chat.sglang_plugin import discovery, switches
 from spark_chat.sglang_plugin.probe import KEY
@@ -43,7 +39,6 @@ COMPILE_THREADS = 8
 COLD_TURNS = 8
 MEMORY_FRACTION = "mem_fraction_static"
 POLL_S = 0.5
-LOG_SAYS_MORE = "The end of the engine's log says more: /log in the chat, or `spark-chat logs`."
 
 
 class SglangEngine:
@@ -190,7 +185,11 @@ class SglangEngine:
         self._running = (command.id, rid)
         poll = asyncio.create_task(self._poll()) if self._adaptive else None
         try:
-            async for event in self._stream(command, rid, ids, opened, params):
+            answer = Answer(
+                command, rid, len(ids), params["max_new_tokens"], self._counters,
+                ReasoningSplitter(opened, going_on=command.opening is not None), self._adaptive,
+            )  # fmt: skip
+            async for event in self._stream(answer, ids, params):
                 yield event
         finally:
             self._running = None
@@ -204,95 +203,18 @@ class SglangEngine:
         whole = chat_template.prompt(tokenizer, command.messages, command.thinking)[0] if command.messages else []
         return len(whole), [len(tokenizer.encode(text, add_special_tokens=False)) for text in command.texts]
 
-    async def _stream(
-        self, command: Generate, rid: str, ids: list[int], opened: bool, params: dict[str, Any]
-    ) -> AsyncIterator[AnyEvent]:
-        splitter = ReasoningSplitter(opened, going_on=command.opening is not None)
-        reasoning_tokens, tokens, first = 0, 0, 0
-        meta: dict[str, Any] = {}
-        asked = time.monotonic()
-        yield Started(id=command.id, time=asked)
-        began = asked
+    async def _stream(self, answer: Answer, ids: list[int], params: dict[str, Any]) -> AsyncIterator[AnyEvent]:
+        answer.begin(time.monotonic())
+        yield Started(id=answer.command.id, time=answer.asked)
         try:
-            stream = await self._engine.async_generate(input_ids=ids, sampling_params=params, stream=True, rid=rid)
+            stream = await self._engine.async_generate(
+                input_ids=ids, sampling_params=params, stream=True, rid=answer.rid
+            )
             async for chunk in stream:
-                now = time.monotonic()
-                meta = chunk["meta_info"]
-                tokens = int(meta.get("completion_tokens") or tokens)
-                first = first or tokens
-                began = now if tokens and began == asked else began
-                was_thinking = splitter.thinking
-                thought, answer = splitter.feed(chunk.get("text") or "")
-                if meta.get("finish_reason"):
-                    rest = splitter.end()
-                    thought, answer = thought + rest[0], answer + rest[1]
-                recast = splitter.recast()
-                reasoning_tokens = tokens if was_thinking or recast else reasoning_tokens
-                yield self._delta(command.id, rid, thought, answer, tokens, meta, now, recast)
+                yield answer.take(chunk, self._steps, time.monotonic())
         except ValueError as error:
             raise EngineFailure("request", "SGLang refused the request.", str(error), LOG_SAYS_MORE) from error
-        yield self._done(command, rid, meta, len(ids), tokens, reasoning_tokens, began - asked, params)
-
-    def _delta(
-        self, id: str, rid: str, thought: str, answer: str, tokens: int, meta: Mapping[str, Any], now: float,
-        recast: bool,
-    ) -> Delta:  # fmt: skip
-        counts = self._counters.at(rid, tokens)
-        speculative = self._steps is not None
-        verify = counts.verify_steps if counts else (0 if speculative else None)
-        accepted = sglang_request.kept(tokens, counts.verify_steps, counts.accepted_drafts) if counts else verify
-        return Delta(
-            id=id, text=answer, reasoning=thought, tokens=tokens, verify_steps=verify, accepted_drafts=accepted,
-            proposed_drafts=self._proposed(verify), draft_length=self._steps,
-            prompt_tokens=meta.get("prompt_tokens"), cached_tokens=meta.get("cached_tokens"), time=now,
-            was_thought=recast,
-        )  # fmt: skip
-
-    def _proposed(self, verify: int | None) -> int | None:
-        if verify is None or self._adaptive or self._steps is None:
-            return None
-        return verify * self._steps
-
-    def _done(
-        self, command: Generate, rid: str, meta: Mapping[str, Any], prompt: int, tokens: int, reasoning: int,
-        prefill_s: float, params: Mapping[str, Any],
-    ) -> Done:  # fmt: skip
-        reason = meta.get("finish_reason") or {}
-        kind = reason.get("type")
-        if kind == "abort" and reason.get("status_code") is not None:
-            raise EngineFailure(
-                "request", "SGLang gave up on the answer.", str(reason.get("message") or ""), LOG_SAYS_MORE
-            )
-        finish: FinishReason = "abort" if kind == "abort" else "length" if kind == "length" else "stop"
-        if finish == "length" and params["max_new_tokens"] < command.sampling.max_tokens:
-            finish = "context"
-        now = time.monotonic()
-        counts = self._counters.at(rid, tokens)
-        verify = counts.verify_steps if counts else (0 if self._steps is not None else None)
-        accepted = sglang_request.kept(tokens, counts.verify_steps, counts.accepted_drafts) if counts else verify
-        return Done(
-            id=command.id,
-            finish=finish,
-            usage=Usage(
-                prompt_tokens=int(meta.get("prompt_tokens") or prompt),
-                cached_tokens=int(meta.get("cached_tokens") or 0),
-                completion_tokens=tokens,
-                reasoning_tokens=reasoning,
-                prefill_tokens=min(1, tokens),
-                verify_steps=verify,
-                accepted_drafts=accepted,
-                proposed_drafts=self._proposed(verify),
-                accepted_histogram=list(counts.histogram) if counts and counts.histogram else None,
-            ),
-            timings=Timings(
-                prefill_s=prefill_s,
-                engine={
-                    key: value for key, value in meta.items()
-                    if key.startswith("spec_") or key in ("e2e_latency", "finish_reason", "num_retractions")
-                },
-            ),
-            time=now,
-        )  # fmt: skip
+        yield answer.done(self._steps, time.monotonic())
 
     async def _poll(self) -> None:
         """The draft length in use, which adaptive steps change as they go."""

@@ -57,13 +57,8 @@ def choose(kind: str, model: ModelRef, machine: Machine) -> Choice:
             "Give a .gguf file with --model, or set engine.kind to auto.",
             key="engine.model",
         )
-    obstacle = sglang_obstacle(machine)
-    if obstacle is not None:
-        raise RecipeProblem(
-            f"{model.name} is a checkpoint folder, which needs SGLang, but {obstacle}.",
-            "Give a .gguf file with --model.",
-            key="engine.model",
-        )
+    _needs_sglang(machine, f"{model.name} is a checkpoint folder, which needs SGLang",
+                  "Give a .gguf file with --model.", "engine.model")  # fmt: skip
     return Choice(SGLANG, "engine.kind = auto chose SGLang: it is installed, and an NVIDIA GPU and the model are here.")
 
 
@@ -74,11 +69,13 @@ def _asked_for_sglang(model: ModelRef, machine: Machine) -> Choice:
             "Set engine.kind to auto or llama.cpp, or give a checkpoint folder with --model.",
             key="engine.kind",
         )
+    _needs_sglang(machine, "engine.kind = sglang was asked for",
+                  "Set engine.kind to auto or llama.cpp to chat with a .gguf model.", "engine.kind")  # fmt: skip
+    return Choice(SGLANG)
+
+
+def _needs_sglang(machine: Machine, wish: str, remedy: str, key: str) -> None:
+    """Raises RecipeProblem where SGLang can't run here. `wish`: what needs it, the beginning of a sentence."""
     obstacle = sglang_obstacle(machine)
     if obstacle is not None:
-        raise RecipeProblem(
-            f"engine.kind = sglang was asked for, but {obstacle}.",
-            "Set engine.kind to auto or llama.cpp to chat with a .gguf model.",
-            key="engine.kind",
-        )
-    return Choice(SGLANG)
+        raise RecipeProblem(f"{wish}, but {obstacle}.", remedy, key=key)

@@ -93,3 +93,13 @@ def test_what_sglang_gave_up_is_a_failure() -> None:
     with pytest.raises(EngineFailure) as raised:
         found.done(None, 12.0)
     assert raised.value.told(0.0).why == "no room"
+
+
+def test_text_that_turns_out_to_be_a_thought_says_so_and_counts_as_one() -> None:
+    found = answer(Counted())
+    assert found.take(chunk("hm, hm\n", 2), None, 11.0).text == "hm, hm\n"
+    delta = found.take(chunk("</think>\n\n", 3), None, 11.0)
+    assert delta.was_thought
+    last = found.take(chunk("yes", 4, finish_reason={"type": "stop"}), None, 11.0)
+    assert (last.text, last.was_thought) == ("yes", False)
+    assert found.done(None, 12.0).usage.reasoning_tokens == 3

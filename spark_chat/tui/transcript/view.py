@@ -6,9 +6,8 @@ moves along, so that what a person reads stays where it is.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
-from time import perf_counter, thread_time
+from time import perf_counter
 
 from textual import events
 from textual.geometry import Region, Size
@@ -19,16 +18,13 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from spark_chat.text.palette import Palette
-from spark_chat.tui.pace import SHARE
 from spark_chat.tui.transcript import drawing
 from spark_chat.tui.transcript.answer import Answer
 from spark_chat.tui.transcript.document import Document, Place
 from spark_chat.tui.transcript.looks import palette_of
 from spark_chat.tui.transcript.paint import Painter, changed
+from spark_chat.tui.transcript.pulse import Pulse
 
-PERIOD = 0.05
-"""Seconds between two updates while text streams: at most 20 a second, and none when nothing comes."""
-LONGEST_PERIOD = 0.25
 BUDGET = 0.012
 """Seconds of work in one update; what is left is done in the next, after the keys that came meanwhile."""
 
@@ -42,9 +38,6 @@ class View(ScrollView, can_focus=False):
     """Keep the end in view as it grows, unless the person scrolled up."""
     has_more_below: var[bool] = var(False, init=False)
     """The end is out of view."""
-
-    share = SHARE
-    """Of a core, for updates and their painting: where they cost more, they come less often."""
 
     class MoreBelow(Message):
         """`more`: whether there is text below what is shown."""
@@ -61,10 +54,7 @@ class View(ScrollView, can_focus=False):
         self._following = follow
         self._placing = False
         self._busy: dict[str, Answer] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self._last = 0.0
-        self._cpu = 0.0
-        self._cost = 0.0
+        self._pulse = Pulse(self._due)
         self._painter = Painter()
         self._lines: list[Strip] = []
         self._painted_at: tuple[int, Palette, Selection | None] | None = None
@@ -79,29 +69,32 @@ class View(ScrollView, can_focus=False):
     @property
     def settled(self) -> bool:
         """Everything that came is on the screen, and no work is left."""
-        return self._timer is None and not self._busy
+        return not self._pulse.waits and not self._busy
+
+    @property
+    def share(self) -> float:
+        """Of a core, for updates and their painting."""
+        return self._pulse.share
+
+    @share.setter
+    def share(self, share: float) -> None:
+        self._pulse.share = share
 
     def _wake(self, soon: bool = False) -> None:
-        if self._timer is None and self.is_attached:
-            period = min(LONGEST_PERIOD, max(PERIOD, self._cost / self.share))
-            wait = 0.001 if soon else max(0.001, self._last + period - perf_counter())
-            self._timer = asyncio.get_running_loop().call_later(wait, self._due)
+        if self.is_attached:
+            self._pulse.wake(soon)
 
     def _due(self) -> None:
-        # The loop's own timer: Textual's skips its only tick where the process got no processor just then.
         self.call_next(self._update)
 
     def on_mount(self) -> None:
         self._wake(soon=True)
 
     def on_unmount(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._pulse.end()
 
     def _update(self) -> None:
-        self._timer = None
-        self._weigh()
-        deadline = self._last + BUDGET
+        deadline = self._pulse.begin() + BUDGET
         document = self._document
         place = document.place(round(self.scroll_y))
         for id, answer in list(self._busy.items()):
@@ -115,13 +108,6 @@ class View(ScrollView, can_focus=False):
         done = self._settle(deadline, None if place is None else document.row_of(place))
         if self._busy or not done:
             self._wake(soon=True)
-
-    def _weigh(self) -> None:
-        """Learn what an update costs: the thread's CPU time since the last one, which had painting in it."""
-        now, cpu = perf_counter(), thread_time()
-        if now - self._last < 2 * LONGEST_PERIOD:
-            self._cost += ((cpu - self._cpu) - self._cost) / 8
-        self._last, self._cpu = now, cpu
 
     def _settle(self, deadline: float, top: int | None = None) -> bool:
         """Lay out what is on the screen and around it, and show it; False where some is left for later. `top`: the
