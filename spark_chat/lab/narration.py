@@ -11,6 +11,7 @@ from spark_chat.lab.results import Answer, AnyFound, Order, Start
 from spark_chat.lab.runner import Standing
 from spark_chat.meters import units
 from spark_chat.meters.numbers import AnswerNumbers
+from spark_chat.optimizations.optimization import State
 
 EVERY_S = 5.0
 """Between two lines about answers; a start, a failure and a new round are told at once."""
@@ -26,12 +27,16 @@ class Narration:
         self._round = (-1, -1)
 
     def snapshot(self, snapshot: Snapshot) -> None:
-        """Why it is this engine and model, once; what is fetched."""
+        """Why it is this engine and model, once; what is fetched; what is varied and can't be had here."""
         for note in snapshot.recipe.notes if snapshot.recipe else ():
             self._once(note)
         progress = snapshot.progress
         if progress is not None and progress.stage in ("fetch", "ask"):
             self._once(progress.text)
+        for badge in snapshot.badges:
+            if badge.state is State.UNAVAILABLE and f"optimizations.{badge.name}" in self._plan.keys:
+                self._once(f"{badge.label} is not to be had here: {badge.reason.rstrip('.')}. Its rows measure the "
+                           "same with and without it.")  # fmt: skip
 
     def _once(self, text: str) -> None:
         if text and text not in self._notes:

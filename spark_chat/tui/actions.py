@@ -220,8 +220,9 @@ class Actions:
     def action_check(self, argument: str) -> None:
         from spark_chat.tui.lab.check import CheckScreen
 
+        given = argument.strip("\n")
         if not isinstance(self._app.screen, CheckScreen):
-            self._app.push_screen(CheckScreen(argument or self._app.chat.composer.text))
+            self._app.push_screen(CheckScreen(given or self._app.chat.composer.text, at_once=bool(given.strip())))
 
     def action_compare(self) -> None:
         from spark_chat.tui.lab.compare import CompareScreen

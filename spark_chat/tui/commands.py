@@ -83,6 +83,7 @@ COMMANDS: tuple[Command, ...] = (
         ("f6",),
         ("bench",),
         argument="[prompt]",
+        body=True,
     ),
     Command("compare", "The same prompts under several settings, side by side.", "compare", ("f7",)),
     Command("chart", "tok/s and accept length over the answer, or not.", "chart", ("f8",)),

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.widgets import Input
 
-from spark_chat.driver.snapshot import Phase
+from spark_chat.driver.snapshot import Phase, Snapshot
 from spark_chat.engine.protocol import Generate
 from spark_chat.lab import archive
+from spark_chat.lab.narration import Narration
+from spark_chat.optimizations.optimization import Badge, State
 from tests.fakes import Script
-from tests.lab.scripted import Scripted
+from tests.lab.scripted import Scripted, plan
 from tests.tui.lab_sitting import lab, open_compare
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -111,13 +114,35 @@ async def test_the_questions_of_a_file_can_be_compared_too(tmp_path: Path) -> No
         await found.until(lambda: "--data needs the name of a file" in found.screen_text(), "the sentence")
 
 
+async def test_what_cannot_run_here_is_not_ticked_and_says_why() -> None:
+    async with lab() as (found, _):
+        screen = await open_compare(found, Scripted())
+        assert "[ ] Humming: not here, needs SGLang on an NVIDIA GPU" in found.screen_text()
+        await found.pilot.press("enter")
+        await found.until(lambda: "Humming is not to be had here: needs SGLang" in found.screen_text(), "the sentence")
+        assert screen.varied == ["mtp"] and "[ ] Humming" in found.screen_text()
+
+
+def test_what_is_varied_and_cannot_run_here_is_said_at_the_start() -> None:
+    said: list[str] = []
+    never = Badge("humming", "Humming", State.UNAVAILABLE, False, reason="needs an NVIDIA GPU")
+    snapshot = Snapshot(badges=(never, replace(never, name="fp8_head", label="FP8 head")))
+    narration = Narration(replace(plan(), keys=("optimizations.humming",)), said.append)
+    for _ in range(2):
+        narration.snapshot(snapshot)
+    (line,) = said
+    assert line.startswith("Humming is not to be had here: needs an NVIDIA GPU. ")
+
+
 async def test_what_is_varied_is_chosen() -> None:
     async with lab() as (found, _):
         screen = await open_compare(found, Scripted())
-        await found.pilot.press("enter", "f8", "f6")
-        await found.until(lambda: screen.varied == ["humming", "mtp"] and screen.cumulative and screen.rounds == 3)
-        await found.until(lambda: "[x] Humming" in found.screen_text(), "its mark")
+        await found.pilot.press("down", "down", "enter", "f8", "f6")
+        await found.until(lambda: screen.varied == [] and screen.cumulative and screen.rounds == 3)
+        await found.until(lambda: "[ ] MTP" in found.screen_text(), "its mark")
         await found.until(lambda: "one added after the other" in found.screen_text(), "how")
+        await found.pilot.press("enter")
+        await found.until(lambda: screen.varied == ["mtp"] and "[x] MTP" in found.screen_text())
         screen.query_one(Input).value = "nothing-there"
         await found.pilot.press("f5")
         await found.until(lambda: "There is no workload" in found.screen_text(), "the sentence")

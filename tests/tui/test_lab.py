@@ -38,6 +38,20 @@ async def test_a_prompt_is_checked_and_stays_out_of_the_conversation() -> None:
         assert found.app.chat.composer.text == "What is a lighthouse?", "what was written is still there"
 
 
+async def test_a_check_with_its_prompt_runs_at_once() -> None:
+    async with lab() as (found, engine):
+        await found.type("/check What is a lighthouse?")
+        await found.pilot.press("enter")
+        await found.until(lambda: "5 of 5 runs counted" in found.screen_text(), "the end")
+        asked = [command.messages[-1].content for command in engine.commands if isinstance(command, Generate)]
+        assert len(asked) == 6 and set(asked[1:]) == {"What is a lighthouse?"}
+        await found.pilot.press("escape")
+        await found.until(lambda: found.app.screen is found.app.chat, "the chat")
+        await found.type("what is written is not run yet")
+        screen = await open_check(found)
+        assert "written" in screen.query_one(TextArea).text and not screen.running
+
+
 @pytest.mark.parametrize("width, lines", [(40, 3), (80, 2), (200, 1)])
 def test_options_break_between_two_keys(width: int, lines: int) -> None:
     items = ("f5 run", "f6 5 runs", "f7/f9 up to 64 tokens", "f8 greedy", "f4 cache as it is", "esc back")

@@ -35,7 +35,7 @@ NO_BARS = {ord("█"): " ", ord("▏"): " "}
 
 
 class CheckScreen(Screen[None]):
-    """`text`: the prompt that stands there at first."""
+    """`text`: the prompt that stands there at first; with `at_once` it is run."""
 
     AUTO_FOCUS = "TextArea"
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-tall")]
@@ -62,9 +62,9 @@ class CheckScreen(Screen[None]):
         Binding("pagedown", "page(1)", "Later lines of the table", id="check.later", show=False, priority=True),
     ]
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", at_once: bool = False) -> None:
         super().__init__()
-        self._prompt = text
+        self._prompt, self._at_once = text, at_once
         self.options = Options()
         self.answers: list[Answer] = []
         self._measuring: Check | None = None
@@ -88,6 +88,8 @@ class CheckScreen(Screen[None]):
     def on_mount(self) -> None:
         self._show_options()
         self.query_one(TextArea).move_cursor(self.query_one(TextArea).document.end)
+        if self._at_once:
+            self.action_run()
 
     def show(self, sentence: str = "") -> None:
         """The settings changed while this stands open."""

@@ -109,6 +109,7 @@ class CompareScreen(Screen[None]):
     # ------------------------------------------------------------------ options
 
     def _show_options(self) -> None:
+        self.varied = [name for name in self.varied if not self._never(name)]
         listing = self.query_one(OptionList)
         at = listing.highlighted
         listing.set_options([Option(self._toggle_text(name), id=name) for name in toggles()])
@@ -131,13 +132,23 @@ class CompareScreen(Screen[None]):
 
     def _toggle_text(self, name: str) -> str:
         """One toggle; where it can do nothing here, why."""
+        never = self._never(name)
+        if never:
+            return f"[ ] {optimization(name).label}: not here, {never}"
+        return f"{'[x]' if name in self.varied else '[ ]'} {optimization(name).label}: off, then on"
+
+    def _never(self, name: str) -> str:
+        """Why it can't run on this engine and machine, in words; "" where it can, or no engine was up yet."""
         badge = next((item for item in self.spark.session.snapshot.badges if item.name == name), None)
-        never = f"   {badge.reason}" if badge is not None and badge.state is State.UNAVAILABLE else ""
-        return f"{'[x]' if name in self.varied else '[ ]'} {optimization(name).label}: off, then on{never}"
+        return badge.reason if badge is not None and badge.state is State.UNAVAILABLE else ""
 
     @on(OptionList.OptionSelected)
     def _toggle(self, event: OptionList.OptionSelected) -> None:
         name = event.option.id or ""
+        if never := self._never(name):
+            self.say(f"{optimization(name).label} is not to be had here: {never}")
+            return
+        self.say("")
         self.varied = [item for item in toggles() if (item in self.varied) != (item == name)]
         self._show_options()
 
