@@ -11,6 +11,7 @@ from typing import Any
 from spark_chat.engine.gguf_facts import GgufFacts
 from spark_chat.engine.interface import EngineFailure
 from spark_chat.engine.memory import available_bytes
+from spark_chat.engine.model_path import for_llama
 from spark_chat.engine.native_args import apply
 from spark_chat.engine.protocol import Load
 
@@ -58,7 +59,7 @@ def plan(command: Load, model: GgufFacts, native: Any) -> Plan:
     """`native` is the xllamacpp module. Raises EngineFailure."""
     params = native.CommonParams()
     gpu = _gpu(native)
-    params.model.path = str(model.files[0] if len(model.files) > 1 else Path(command.model))
+    params.model.path = for_llama(str(model.files[0] if len(model.files) > 1 else Path(command.model)))
     params.n_parallel = 1
     params.cpuparams.n_threads = max(1, cores() - 1)  # its threads spin: one core stays free for the chat
     if not gpu:

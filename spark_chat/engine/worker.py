@@ -30,6 +30,7 @@ from spark_chat.engine.guest import Guest
 from spark_chat.engine.guests import Guests
 from spark_chat.engine.interface import Engine, EngineFailure
 from spark_chat.engine.memory import held_bytes
+from spark_chat.engine.model_path import off_the_wire
 from spark_chat.engine.process import die_with_parent, end_at_once, leave_no_children, outlive_parent
 from spark_chat.engine.protocol import (
     PROTOCOL,
@@ -168,7 +169,8 @@ class Worker:
             self._guests.findable = self._tenure.begin(command, self._report)
             self._marks = [("start", time.monotonic())]
             self._engine = make(command.engine)
-            return self._engine.load(command, self._report)
+            path = off_the_wire(command.model)
+            return self._engine.load(msgspec.structs.replace(command, model=path), self._report)
         except EngineFailure as failure:
             self._fail_with(failure)
         except MemoryError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from spark_chat.engine.model_path import on_the_wire
 from spark_chat.engine.protocol import Load
 
 
@@ -47,6 +48,6 @@ class Recipe:
         """The worker's first command."""
         wanted = {name: on and name not in self.unavailable for name, on in self.requested.items()}
         return Load(
-            engine=self.engine, model=self.model.path, context=self.context, optimizations=wanted,
+            engine=self.engine, model=on_the_wire(self.model.path), context=self.context, optimizations=wanted,
             options=self.options, args=self.args, aside=self.aside,
         )  # fmt: skip

@@ -21,6 +21,10 @@ from spark_chat.text.grammar import block_tokens
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
+LARGEST = 100_000
+"""Characters of one block that are parsed as Markdown; a larger one is shown as plain text."""
+FENCE_LINES, FENCE_CHARACTERS = 2_000, 400_000
+"""Of code that stand in one block; what a fence has more goes on in the next one."""
 _KINDS = {
     "paragraph_open": "paragraph", "heading_open": "heading", "fence": "fence", "code_block": "code",
     "blockquote_open": "quote", "hr": "rule", "table_open": "table",
@@ -43,6 +47,10 @@ class Block:
     kind: str
     number: int | None = None
     gap: bool = True
+    info: str | None = None
+    """Of a fence that goes on from the block before, without an opening line: what stands after its marks there."""
+    ended: bool = False
+    """Such a fence's last line is its closing one."""
 
 
 @dataclass(slots=True)
@@ -71,6 +79,13 @@ class BlockSplitter:
         self._follows = False
         self._after_blank = True
         self._after_item = False
+        self._info = ""
+        self._goes_on = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the open block is a fence that goes on: its opening line stands in a block before."""
+        return self._goes_on
 
     @property
     def tail(self) -> str:
@@ -80,7 +95,9 @@ class BlockSplitter:
     @property
     def gap(self) -> bool:
         """Whether the open block stands apart from what is before it."""
-        return not (self.kind == "item" and self._after_item and self._follows and not self._after_blank)
+        return not self._goes_on and not (
+            self.kind == "item" and self._after_item and self._follows and not self._after_blank
+        )
 
     def feed(self, text: str) -> list[Block]:
         """Take more text; return the blocks that it closed."""
@@ -100,8 +117,13 @@ class BlockSplitter:
         closed: list[Block] = []
         if self._partial:
             self._lines.append("".join(self._partial))
+            self._size += len(self._lines[-1])
             self._partial = []
             self._doubt = True
+        if self._goes_on:
+            self._commit_part(closed)
+        elif self._size > LARGEST and self.kind != "fence":
+            self._commit_all("text", closed)
         if self._lines and (self._doubt or self.kind not in ("fence", *_ENDED_BY_BLANK)):
             self._split(self._units(), closed)
         if self._lines:
@@ -116,8 +138,17 @@ class BlockSplitter:
         blank = _blank(line)
         kind = self.kind
         if kind == "fence":
-            if self._closing is not None and self._closing.match(line):
+            ended = self._closing is not None and self._closing.match(line)
+            if self._goes_on and (ended or self._too_much):
+                self._commit_part(closed)
+            elif ended:
                 self._commit_all(kind, closed)
+            elif self._too_much:
+                self._commit(self._lines, kind, closed)
+                self._lines, self._size, self._goes_on = [], 0, True
+            return
+        if self._size > LARGEST:
+            self._commit_all("text", closed)
             return
         if kind is None:
             if blank:
@@ -160,7 +191,7 @@ class BlockSplitter:
             elif token.level == 0 and token.type in _KINDS:
                 units.append(_Unit(token.map[0], _KINDS[token.type]))
                 if token.type == "fence":
-                    self._closing = _closing(token)
+                    self._closing, self._info = _closing(token), token.info
         return units
 
     def _split(self, units: list[_Unit], closed: list[Block]) -> None:
@@ -190,6 +221,22 @@ class BlockSplitter:
             return False
         return self._closing.match(last.rstrip(CARRIAGE_RETURN + "\n")) is not None
 
+    @property
+    def _too_much(self) -> bool:
+        return len(self._lines) >= FENCE_LINES or self._size >= FENCE_CHARACTERS
+
+    def _commit_part(self, closed: list[Block]) -> None:
+        """What there is of a fence that goes on."""
+        last = self._lines[-1] if self._lines else ""
+        last = last[:-1].rstrip(CARRIAGE_RETURN) if last.endswith("\n") else last
+        ended = self._closing is not None and self._closing.match(last) is not None
+        if self._lines:
+            closed.append(Block("".join(self._lines), "fence", None, False, self._info, ended))
+        self._lines, self._size = [], 0
+        if ended:
+            self._after_blank = self._after_item = False
+            self._open([], None)
+
     def _commit_all(self, kind: str, closed: list[Block]) -> None:
         self._commit(self._lines, kind, closed)
         self._open([], None)
@@ -206,6 +253,7 @@ class BlockSplitter:
         self._size = sum(map(len, lines))
         self._retry, self._doubt = 0, False
         self._number, self._follows = None, False
+        self._goes_on = False
 
 
 def _closing(token: Token) -> re.Pattern[str]:

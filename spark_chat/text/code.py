@@ -196,13 +196,40 @@ def code_pieces(
     if not code:
         head.source += closing
         return [head]
-    colours = Colours(language_of(info))
-    rest = Lead(lead.rest, lead.rest)
-    lines = code.removesuffix("\n").split("\n")
-    pieces = [
-        CodeLines("\n".join(lines[at : at + LINES]) + "\n", at, colours, lead=rest)
-        for at in range(0, len(lines), LINES)
-    ]
+    pieces = code_lines(code, info, lead=Lead(lead.rest, lead.rest))
     pieces[-1].closing = closing
-    colours.start("\n".join(map(shown, lines)))
     return [head, *pieces]
+
+
+def code_lines(code: str, info: str, *, lead: Lead = NO_LEAD) -> list[CodeLines]:
+    """Pieces of lines alone, at least one."""
+    colours = Colours(language_of(info))
+    lines = code.removesuffix("\n").split("\n")
+    starts = range(0, len(lines), LINES)
+    pieces = [CodeLines("\n".join(lines[at : at + LINES]) + "\n", at, colours, lead=lead) for at in starts]
+    colours.start("\n".join(map(shown, lines)))
+    return pieces
+
+
+class CodeEnd:
+    """A closing fence by itself: it takes no row."""
+
+    gap = 0
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def estimate(self, width: int) -> int:
+        return 0
+
+    def rows(self, width: int, palette: Palette) -> list[Row]:
+        return []
+
+
+def more_code(code: str, info: str, ended: bool) -> list[CodeLines | CodeEnd]:
+    """Pieces of a fence that goes on from a block before. `ended`: the last line is the closing one."""
+    if not ended:
+        return [*code_lines(code, info)]
+    at = code.rfind("\n", 0, len(code) - 1) + 1
+    lines = code_lines(code[:at], info) if at else []
+    return [*lines, CodeEnd(code[at:])]

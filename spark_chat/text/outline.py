@@ -45,12 +45,19 @@ def outline(source: str, references: dict[str, Any] | None = None, *, number: in
 
 
 def plain_pieces(text: str, role: str = "text") -> list[Piece]:
-    """`text` as it is, in pieces of some kilobytes, cut at lines' ends."""
+    """`text` as it is, in pieces of some kilobytes, cut at lines' ends; an endless line at a blank if it has one."""
     pieces: list[Piece] = []
     start = 0
     while start < len(text):
-        end = text.find("\n", min(len(text), start + _PLAIN_CHUNK)) + 1 or len(text)
-        pieces.append(Plain(text[start:end], role=role))
+        end = text.find("\n", min(len(text), start + _PLAIN_CHUNK), start + 2 * _PLAIN_CHUNK) + 1
+        cut = not end and len(text) - start > 2 * _PLAIN_CHUNK
+        if cut:
+            end = text.rfind(" ", start + _PLAIN_CHUNK, start + 2 * _PLAIN_CHUNK) + 1 or start + 2 * _PLAIN_CHUNK
+        piece = Plain(text[start : end or len(text)], role=role)
+        if cut:
+            piece.join = ""
+        pieces.append(piece)
+        end = end or len(text)
         start = end
     return pieces
 

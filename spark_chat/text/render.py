@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from spark_chat.text.blocks import Block
+from spark_chat.text.blocks import LARGEST, Block
+from spark_chat.text.code import more_code
 from spark_chat.text.outline import outline, plain_pieces
 from spark_chat.text.palette import Palette
 from spark_chat.text.piece import Piece, Plain
 from spark_chat.text.row import Row
-
-LARGEST = 100_000
-"""Characters of one block that are parsed as Markdown; a larger one is shown as plain text."""
 
 
 def pieces_of(block: Block, references: dict[str, Any] | None = None) -> list[Piece]:
@@ -19,6 +17,8 @@ def pieces_of(block: Block, references: dict[str, Any] | None = None) -> list[Pi
     try:
         if len(block.source) > LARGEST and block.kind != "fence":
             return plain_pieces(block.source)
+        if block.info is not None:
+            return [*more_code(block.source, block.info, block.ended)]
         pieces = outline(block.source, references, number=block.number)
     except Exception:  # hostile text may find a way; it is still text
         return plain_pieces(block.source.strip("\n"))

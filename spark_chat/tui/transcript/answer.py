@@ -142,8 +142,8 @@ class Answer(Entry):
         text = self._pending.popleft()
         while self._pending and len(text) + len(self._pending[0]) <= SLICE:
             text += self._pending.popleft()
-        if len(text) > SLICE:
-            self._pending.appendleft(text[SLICE:])
+        if len(text) > SLICE:  # cut all of it at once: to copy the rest at each slice makes megabytes slow
+            self._pending.extendleft(text[at : at + SLICE] for at in reversed(range(SLICE, len(text), SLICE)))
             text = text[:SLICE]
         return clean(text)
 
@@ -155,7 +155,7 @@ class Answer(Entry):
         closed = splitter.feed(text)
         if closed or coded != (splitter.kind == "fence"):
             self._take(closed)
-            self._tail.reset(splitter.tail, splitter.kind, int(splitter.gap), self.width)
+            self._tail.reset(splitter.tail, splitter.kind, int(splitter.gap), self.width, splitter.goes_on)
             self._show_tail()
         else:
             self._show_growth(self._tail.grow(text, self.width), self._tail_at, self._tail)

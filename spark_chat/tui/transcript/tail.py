@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from spark_chat.text.code import LINES, CodeHead, CodeLines, Colours
+from spark_chat.text.outline import plain_pieces
 from spark_chat.text.piece import Piece, Plain
 from spark_chat.text.wrap import wrap
 
 CHUNK = 2_000
 """Characters of a chunk before a new one starts at the next line."""
+FLOOD = 50_000
+"""Characters at once that are not fitted to what was there: an opened thought of megabytes."""
 _CLOSING = re.compile(r" {0,3}[`~]+$")
 
 
@@ -23,14 +26,14 @@ class Tail:
         self._held = ""
         self._gap = 0
 
-    def reset(self, text: str, kind: str | None, gap: int, width: int) -> None:
-        """Another block is open, with `text` so far."""
+    def reset(self, text: str, kind: str | None, gap: int, width: int, goes_on: bool = False) -> None:
+        """Another block is open, with `text` so far. `goes_on`: it is code whose opening line stands before."""
         self.pieces = []
         self._held = ""
         self._gap = gap
-        text = text.lstrip("\n")
-        self._code = kind == "fence" and "\n" in text
-        if self._code:
+        text = text if goes_on else text.lstrip("\n")
+        self._code = goes_on or (kind == "fence" and "\n" in text)
+        if self._code and not goes_on:
             opening, text = text.split("\n", 1)
             self.pieces.append(CodeHead(opening + "\n", opening.strip().lstrip("`~"), gap=gap))
         if text:
@@ -41,6 +44,8 @@ class Tail:
         changed = max(0, len(self.pieces) - 1)
         if self._code:
             self._grow_code(text)
+        elif len(text) > FLOOD:
+            self.pieces += plain_pieces(text, self._role)
         else:
             self._grow_plain(text, width)
         return changed
@@ -79,7 +84,7 @@ class Tail:
             text, self._held = text[:cut], text[cut:]
         if not text:
             return
-        last = self.pieces[-1]
+        last = self.pieces[-1] if self.pieces else None
         if not isinstance(last, CodeLines):
             last = CodeLines("", 0, Colours(""))
             self.pieces.append(last)
