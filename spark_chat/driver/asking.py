@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from spark_chat.driver.counting import Counter
 from spark_chat.driver.snapshot import Answered, Changed, Phase, Piece, Snapshot, Update
@@ -147,11 +147,19 @@ class Asking:
             del self._coming[id]
 
     async def count(self, messages: Sequence[Turn], thinking: bool) -> int | None:
-        """How many tokens `messages` are as a prompt, by the engine's own count; None where it can't tell."""
-        found = await self.driver.counting.count(messages, (), thinking)
-        return None if found is None else found.prompt_tokens
+        """How many tokens `messages` are as a prompt, by the engine's own count; None where it can't tell, or where it
+        was interrupted: an engine that is on its way out tells nothing."""
+        if self.interrupted:
+            return None
+        counting = asyncio.ensure_future(self.driver.counting.count(messages, (), thinking))
+        try:
+            await self._or_interrupt(counting)
+            found = counting.result() if counting.done() else None
+            return None if found is None else found.prompt_tokens
+        finally:
+            counting.cancel()
 
-    async def _or_interrupt(self, work: asyncio.Future[None] | asyncio.Future[Answered]) -> None:
+    async def _or_interrupt(self, work: asyncio.Future[Any]) -> None:
         """Wait for `work` or the interrupt, whichever comes first."""
         interrupt = asyncio.ensure_future(self._interrupted.wait())
         try:

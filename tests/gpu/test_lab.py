@@ -12,6 +12,8 @@ import pytest
 from tests.gpu import record, stage_lab
 from tests.gpu.stage_lab import Case, Watch
 
+LIMIT_S = 1_000.0
+"""Far more than it takes: these engines share the machine with other tests."""
 NAMES = [
     "humming=off fp8_head=off mtp=off", "humming=on fp8_head=off mtp=off", "humming=on fp8_head=on mtp=off",
     "humming=on fp8_head=on mtp=on",
@@ -27,27 +29,21 @@ def case(model: Path, tmp_path: Path) -> Case:
 
 
 @pytest.mark.model
-def test_the_stage_makes_the_cumulative_table_and_keeps_the_benchs_record(case: Case, tmp_path: Path) -> None:
-    found = stage_lab.run(case, tmp_path / "work", tmp_path / "out", 300)
-    assert found["ok"] and found["exit"] == 0 and found["ended"] == 0, found
-    assert [row["name"] for row in found["rows"]] == NAMES
-    assert [rung["name"] for rung in found["cumulative"]] == ["baseline", "+ Humming", "+ FP8 head", "+ MTP"]
-    assert all(row["decode_tok_s"]["n"] == 1 for row in found["rows"])
-    kept = json.loads((tmp_path / "out" / "lab-oracle.json").read_text())
-    assert {run["completion_tokens"] for item in kept["configurations"] for run in item["runs"]
-            if run["role"] == "measured"} == {8}  # fmt: skip
-
-
-@pytest.mark.model
-def test_an_engine_that_takes_too_long_is_a_row_with_its_reason(
+def test_the_stage_makes_the_table_and_an_engine_that_takes_too_long_is_a_row_with_its_reason(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stage_lab, "LOOK_S", 0.02)
-    monkeypatch.setattr(Watch, "cap", lambda watch, since, place: 0.01 if place == 2 else 1_000.0)
-    found = stage_lab.run(case, tmp_path / "work", tmp_path / "out", 300)
-    assert found["ended"] == 1 and not found["ok"]
+    monkeypatch.setattr(Watch, "cap", lambda watch, since, place: 0.01 if place == 2 else 100_000.0)
+    found = stage_lab.run(case, tmp_path / "work", tmp_path / "out", LIMIT_S)
+    assert found["ended"] == 1 and found["exit"] == 0 and not found["ok"], found
+    assert [row["name"] for row in found["rows"]] == NAMES
+    assert [rung["name"] for rung in found["cumulative"]] == ["baseline", "+ Humming", "+ FP8 head", "+ MTP"]
     assert [bool(row["failure"]) for row in found["rows"]] == [False, True, False, False], found["problems"]
-    assert found["rows"][3]["runs_counted"] == 1 and found["rows"][1]["failure"] in found["error"]
+    assert [row["runs_counted"] for row in found["rows"]] == [1, 0, 1, 1]
+    assert found["rows"][1]["failure"] in found["error"]
+    kept = json.loads((tmp_path / "out" / "lab-oracle.json").read_text())
+    assert {run["completion_tokens"] for item in kept["configurations"] for run in item["runs"]
+            if run["role"] == "measured"} == {8}  # fmt: skip
 
 
 @pytest.mark.model
@@ -57,12 +53,12 @@ def test_at_the_limit_what_was_measured_by_then_is_kept(
     looked, log = Watch._look, tmp_path / "work" / "lab-oracle.log"
 
     def late(watch: Watch, now: float) -> None:
-        looked(watch, now + 10_000 if "1 of 4" in log.read_text() else now)
+        looked(watch, now + 10 * LIMIT_S if "1 of 4" in log.read_text() else now)
 
     monkeypatch.setattr(stage_lab, "LOOK_S", 0.02)
     monkeypatch.setattr(Watch, "cap", lambda watch, since, place: 100_000.0)
     monkeypatch.setattr(Watch, "_look", late)
-    found = stage_lab.run(case, tmp_path / "work", tmp_path / "out", 300)
+    found = stage_lab.run(case, tmp_path / "work", tmp_path / "out", LIMIT_S)
     assert found["interrupted"] and found["exit"] == 130 and not found["ok"]
     assert found["rows"][0]["runs_counted"] == 1 and found["rows"][3]["runs_counted"] == 0
 

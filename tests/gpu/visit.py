@@ -7,7 +7,8 @@ runs and times that alone. "second" times the stand-in with Humming alone, then 
 through SGLang's own resolution and checks. "third" asks a thin stand-in on empty caches, each question from a process
 of its own, then times the whole one. "lab" has `spark-chat bench run --cumulative` make its table, on the oracle, then
 on the stand-in alone; it counts on full caches ("first" on the same machine). "cold" fills them beside the oracle's
-table; lab_full then makes the other. A part's name runs that part.
+table; lab_full then makes the other. On slow processors (a start of 100 s instead of 60) lab_oracle and lab_full go
+better into two calls. A part's name runs that part.
 Records go to FOLDER as JSON (default: $OUT, else tests/gpu/records), after every part; a table is printed. Exit code 1
 where something was not as it should be.
 """

@@ -67,6 +67,9 @@ class Scripted(FakeEngine):
     counts_words = False
     adds = 0
     """Tokens that an answer's prompt has beyond what was counted."""
+    silent = False
+    """It leaves counts unanswered."""
+    on_count: Callable[[], None] = staticmethod(lambda: None)
     takes: int | None = None
     """The context the model was made for, where less than was asked for."""
 
@@ -84,6 +87,9 @@ class Scripted(FakeEngine):
         return len(command.messages[-1].content.split()) + 7 if self.counts_words else None
 
     def send(self, command: AnyCommand) -> None:
+        if self.silent and isinstance(command, Count):
+            self.on_count()
+            return
         if self.counts_words and isinstance(command, Generate):
             self.script.prompt_tokens = len(command.messages[-1].content.split()) + 7 + self.adds
         super().send(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -205,6 +206,27 @@ async def test_a_warm_up_leaves_nothing_of_the_prompts_in_the_cache() -> None:
     first, *measured = asked
     assert measured == ["Say a.", "Say b."]
     assert first.startswith("Skip ") and first.endswith("Say a.")
+
+
+async def test_an_interrupt_between_two_engines_makes_no_start_of_the_one_before() -> None:
+    lab = Lab(plan(names=["a"], rounds=1))
+
+    def found(item: AnyFound) -> None:
+        if isinstance(item, Answer) and item.role == "measured":  # it comes once the next start has begun
+            asyncio.get_running_loop().call_soon(lab.runner.interrupt)
+
+    lab.watcher.on_found = found
+    everything = await asyncio.wait_for(lab.run(), 10)
+    assert [start.configuration for start in of_kind(everything, Start)] == [0]
+    assert {item.configuration for item in of_kind(everything, Answer)} == {0}
+
+
+async def test_an_interrupt_ends_a_count_that_no_engine_answers() -> None:
+    workload = Workload("synthetic", (Item("s", tokens=300),), {"temperature": 0.0, "max_tokens": 5})
+    lab = Lab(plan("mtp=on", workload=workload, rounds=1))
+    lab.engine.silent, lab.engine.on_count = True, lab.runner.interrupt
+    await asyncio.wait_for(lab.run(), 10)
+    assert lab.runner.interrupted and not any(isinstance(command, Generate) for command in lab.engine.commands)
 
 
 async def test_a_length_that_cannot_be_had_is_told() -> None:
