@@ -169,15 +169,16 @@ class Journal:
 
         return self.write(home, write)
 
-    def draft(self, conversation: str, text: str) -> None:
-        """What stands in the composer now; "" when nothing does."""
+    def draft(self, conversation: str, text: str, moved_from: str = "") -> None:
+        """What stands in the composer now; "" when nothing does. `moved_from`: the conversation that it was found in,
+        which keeps it no longer and does not become this chat's."""
         writer = self._writer
         if writer is None:
             return
         with writer.lock:
-            entry = writer.open.get(("draft", conversation))
+            entry = None if moved_from else writer.open.get(("draft", conversation))
             if entry is None:
-                entry = self._draft(writer, conversation)
+                entry = self._draft(writer, conversation, moved_from)
                 writer.put(entry, INTERVAL_S, ("draft", conversation))
             entry.parts[:] = [text]
             writer.grown(entry, len(text) - entry.size)
@@ -298,16 +299,16 @@ class Journal:
         entry.write = write
         return entry
 
-    def _draft(self, writer: Writer, conversation: str) -> Entry:
+    def _draft(self, writer: Writer, conversation: str, moved_from: str) -> Entry:
         now, entry, settings = time.time(), Entry(), self._settings.get(conversation, "{}")
 
         def write(connection: sqlite3.Connection) -> None:
             from spark_chat.history import record
 
-            text = entry.parts[0]
-            if text or record.exists(connection, conversation):
+            def touch() -> None:
                 writer.touch(connection, conversation, settings)
-                record.draft(connection, conversation, text, now)
+
+            record.draft_of(connection, conversation, touch, entry.parts[0], now, moved_from)
 
         entry.write = write
         return entry

@@ -51,7 +51,8 @@ class Conversation:
 @dataclass(frozen=True)
 class Offer:
     """The conversation that a start can go on with. `killed`: its chat ended without a goodbye. `partial`: the last
-    answer was cut off. `queued`: prompts that were never sent. `draft`: what stood unsent in the composer."""
+    answer was cut off. `queued`: prompts that were never sent. `draft`: what stood unsent in the composer last, and
+    `draft_in` the conversation that keeps it: this one, or a later one that nothing was asked in."""
 
     conversation: str
     title: str
@@ -61,6 +62,7 @@ class Offer:
     partial: bool
     queued: int
     draft: str
+    draft_in: str
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 
 from spark_chat.history.message import State
 from spark_chat.history.store import loaded, stored
@@ -183,6 +184,22 @@ def draft(connection: sqlite3.Connection, conversation: str, text: str, now: flo
         "ON CONFLICT (conversation) DO UPDATE SET text = excluded.text, updated = excluded.updated",
         (conversation, stored(text), now),
     )
+
+
+def draft_of(
+    connection: sqlite3.Connection, id: str, touch: Callable[[], None], text: str, now: float, moved_from: str
+) -> None:
+    """The draft of the conversation `id`, which `touch` has in use; an empty one makes none. The conversation that it
+    was found in, `moved_from`, keeps it no longer, and goes where it had nothing else."""
+    if text or exists(connection, id):
+        touch()
+        draft(connection, id, text, now)
+    if moved_from:
+        connection.execute("DELETE FROM drafts WHERE conversation = ?", (moved_from,))
+        connection.execute(
+            "DELETE FROM conversations WHERE id = ? AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation = ?)",
+            (moved_from, moved_from),
+        )
 
 
 def _leaf(connection: sqlite3.Connection, conversation: str) -> str | None:

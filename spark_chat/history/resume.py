@@ -17,7 +17,9 @@ _UNANSWERED = ("queued", "failed")
 
 
 def latest(store: Store) -> Offer | None:
-    """The conversation used last that no running chat holds, with what a kill left of it; None where there is none."""
+    """The conversation used last that no running chat holds, with what a kill left of it; None where there is none.
+    One that has nothing but a draft is passed over for one that something was asked in, and its draft goes along."""
+    drafted: Offer | None = None
     alive: dict[str | None, bool] = {}
     for id, title, updated, run, pid, started, closed in store.rows(
         "SELECT c.id, c.title, c.updated, c.run, r.pid, r.process_started, r.closed FROM conversations c "
@@ -30,9 +32,9 @@ def latest(store: Store) -> Offer | None:
             continue
         states = dict(store.rows("SELECT state, count(*) FROM messages WHERE conversation = ? GROUP BY state", id))
         draft = _draft(store, id)
-        if not states and not draft:
+        if not states and (drafted or not draft):
             continue
-        return Offer(
+        found = Offer(
             conversation=id,
             title=loaded(title),
             updated=updated,
@@ -40,9 +42,13 @@ def latest(store: Store) -> Offer | None:
             killed=pid is not None and closed is None,
             partial="partial" in states,
             queued=states.get("queued", 0),
-            draft=draft,
+            draft=drafted.draft if drafted else draft,
+            draft_in=drafted.conversation if drafted else id,
         )
-    return None
+        if states:
+            return found
+        drafted = found
+    return drafted
 
 
 def load(store: Store, conversation: str) -> Conversation | None:

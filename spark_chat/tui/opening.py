@@ -158,11 +158,13 @@ class Opening:
         if earlier:
             composer.recall(earlier)
         if typed_meanwhile:
-            self.keep_draft(composer.draft)
+            journal.draft(app.session.conversation.id, composer.draft)
         elif draft:
             composer.set_text(draft)
         if offer is None:
             return
+        if typed_meanwhile:  # the draft is one up, and stays where it was kept
+            self._offer = replace(offer, draft="")
         if offer.messages and not app.session.conversation.exchanges:
             app.chat.view.put(notices.resume_notice(offer))
 
@@ -178,24 +180,28 @@ class Opening:
         header.show(replace(header.title_shown, unkept=self.unkept), header.badges)
 
     def keep_draft(self, text: str) -> None:
-        """What stands in the composer. It belongs to the conversation it was found with until another one begins."""
-        app = self._app
+        """What stands in the composer. One that was found stays where it was kept until it is written on: a
+        conversation that is only offered is in nobody's use."""
+        app, offer = self._app, self._offer
         if app.session.keeper is None:
             return
-        offer = self._offer
-        if offer is not None and app.journal is not None and not app.session.conversation.exchanges:
-            app.journal.draft(offer.conversation, text)
-        else:
+        if offer is None or not offer.draft:
             app.session.keeper.draft(text)
+        elif text != offer.draft:
+            self._take_draft(offer, text)
+
+    def _take_draft(self, offer: Offer, text: str) -> None:
+        """The draft that was found is this conversation's now, as it is by now."""
+        if self._app.journal is not None:
+            self._app.journal.draft(self._app.session.conversation.id, text, moved_from=offer.draft_in)
+        self._offer = replace(offer, draft="")
 
     def begun(self) -> None:
         """A prompt was sent: the draft that was found is spent, and the offer is no longer pressed on anyone."""
         self._app.chat.view.take_down("resume")
         self._app.setting_up.begun()
-        offer, journal = self._offer, self._app.journal
-        if offer is not None and journal is not None and offer.draft:
-            journal.draft(offer.conversation, "")
-            self._offer = replace(offer, draft="")
+        if self._offer is not None and self._offer.draft:
+            self._take_draft(self._offer, "")
 
     async def go_on(self) -> None:
         """Go on with the conversation that was offered."""

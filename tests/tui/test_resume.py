@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from spark_chat.chat.conversation import Stage
 from spark_chat.history.journal import Journal
+from spark_chat.history.shelf import Shelf
+from spark_chat.history.store import Store
 from spark_chat.locations import history_file
 from tests.tui.sitting import sitting
 
@@ -59,6 +62,69 @@ async def test_the_draft_is_back_and_an_offer_left_alone_stays_for_the_next_star
     async with sitting() as chat:
         await chat.until(lambda: "resume" in chat.notices)
         assert "first" in chat.notice("resume") and chat.app.chat.composer.text == "half a prompt"
+
+
+async def held() -> list[tuple[str, bool]]:
+    """What another chat's list says now: titles, and whether they are in use."""
+    journal = Journal(history_file())
+    page = await journal.committed(Shelf(journal).page(0, 10))
+    await asyncio.to_thread(journal.close)
+    assert page is not None
+    return [(item.title, item.held) for item in page.rows]
+
+
+async def test_a_conversation_that_is_only_offered_is_in_nobodys_use() -> None:
+    await killed_chat("half a prompt")
+    async with sitting() as chat:
+        await chat.until(lambda: chat.app.chat.composer.text == "half a prompt")
+        chat.app.chat.composer.flush_draft()
+        await chat.pilot.pause()
+        assert await held() == [("first", False)]
+        await chat.type(", and more")
+        chat.app.chat.composer.flush_draft()
+        await chat.pilot.pause()
+        assert await held() == [("first", False)]
+        await chat.pilot.press("enter")
+        await chat.until(lambda: chat.engine.asked)
+        assert await held() == [("half a prompt, and more", True), ("first", False)]
+
+
+async def test_what_was_written_comes_back_beside_what_is_offered() -> None:
+    await killed_chat("half a prompt")
+    async with sitting() as chat:
+        await chat.until(lambda: chat.app.chat.composer.text == "half a prompt")
+        await chat.type(", and more")
+    for _ in range(2):
+        async with sitting() as chat:
+            await chat.until(lambda: "resume" in chat.notices)
+            assert "first" in chat.notice("resume")
+            assert chat.app.chat.composer.text == "half a prompt, and more"
+    async with sitting() as chat:
+        await chat.until(lambda: "resume" in chat.notices)
+        await chat.pilot.press("ctrl+g")
+        await chat.until(lambda: "two and a ha" in chat.screen_text())
+        assert chat.app.chat.composer.text == "half a prompt, and more"
+    store = Store.open(history_file())
+    assert store.rows("SELECT count(*) FROM conversations") == [(1,)], "what kept the draft alone is gone"
+    assert store.rows("SELECT text FROM drafts") == [("half a prompt, and more",)]
+    store.close()
+
+
+async def test_a_draft_of_a_conversation_is_one_up_where_something_else_is_written() -> None:
+    await killed_chat("half a prompt")
+    async with sitting() as chat:
+        await chat.until(lambda: chat.app.chat.composer.text == "half a prompt")
+        chat.app.chat.composer.set_text("other")
+        await chat.pilot.pause()
+        journal = chat.app.journal
+        assert journal is not None
+        page = await journal.committed(Shelf(journal).page(0, 1))
+        assert page is not None
+        journal.draft(page.rows[0].conversation, "of old")
+        await chat.app.desk.resume(page.rows[0].conversation)
+        assert chat.app.chat.composer.text == "other" and "one up" in chat.notice("said")
+        await chat.pilot.press("up")
+        assert chat.app.chat.composer.text == "of old"
 
 
 async def test_a_prompt_takes_the_offer_down_and_resume_still_goes_there() -> None:

@@ -112,3 +112,24 @@ async def test_accessible_it_has_no_chart() -> None:
     async with sitting("ui.accessible=true", "ui.panel=on", size=(120, 30)) as chat:
         await chat.until(lambda: opened(chat))
         assert not chat.app.chat.query(Chart)
+
+
+async def test_a_fork_has_the_figures_of_its_last_answer_until_the_engine_is_another() -> None:
+    async with sitting(size=(160, 40)) as chat:
+        await chat.send("one")
+        chat.engine.answer("first")
+        await chat.until(lambda: not chat.app.session.busy)
+        await chat.until(lambda: "verify steps" in chat.screen_text())
+
+        def figures() -> list[str]:
+            lines = [line.split("│")[-1] for line in chat.screen_text().splitlines() if "│" in line]
+            return lines[: next(at for at, line in enumerate(lines) if line.strip() == "Engine")]
+
+        before = figures()
+        assert any("tokens" in line and "-" not in line for line in before)
+        chat.app.run_command("fork")
+        await chat.until(lambda: "This is a fork" in chat.notice("said"))
+        await chat.until(lambda: figures() == before, "the same figures")
+        chat.app.run_command("new")
+        await chat.until(lambda: not len(chat.app.session.conversation))
+        await chat.until(lambda: any(line.split()[-2:] == ["tokens", "-"] for line in chat.screen_text().splitlines()))

@@ -107,7 +107,7 @@ class ChatView(Noticing):
             line, note = end_line(exchange), thought_note(exchange.numbers)
             self._transcript.finish(exchange.id, line, transcript_state(exchange), note)
             self._end_reading(exchange)
-            self._gauges.numbers = exchange.numbers
+            self._gauges.ended(exchange.numbers)
         if exchange.failure is not None and exchange.failure.code != "overflow":
             self._transcript.add_notice("error", failure_text(exchange.failure))
         self._show_meters()

@@ -36,6 +36,8 @@ class Gauges:
         self.numbers: AnswerNumbers | None = None
         self.trails = (Trail(), Trail())
         self.context: int | None = 0
+        self._answered: list[AnswerNumbers] = []
+        """Of the engine that is up: figures that may be shown again where their answer stands last."""
         self._snapshot = Snapshot()
         self._live_at = 0.0
 
@@ -49,6 +51,15 @@ class Gauges:
         """Another conversation stands there now, or another engine will answer it."""
         self.begin()
         self.turned(conversation)
+        last = conversation.exchanges[-1].numbers if conversation.exchanges else None
+        if last is not None and last in self._answered:
+            self.numbers = last
+
+    def ended(self, numbers: AnswerNumbers | None) -> None:
+        """An answer is over."""
+        self.numbers = numbers
+        if numbers is not None:
+            self._answered.append(numbers)
 
     def turned(self, conversation: Conversation) -> None:
         """Other versions of the conversation stand there now: they may hold more or less of the context."""
@@ -69,6 +80,7 @@ class Gauges:
         """The engine's state changed. A count belongs here only where the answer is one of this conversation."""
         was, self._snapshot = self._snapshot, snapshot
         if (was.phase is Phase.READY) != (snapshot.phase is Phase.READY):
+            self._answered.clear()
             self.restored(conversation)
         elif snapshot.context_used != was.context_used:
             ids = {id for id in (was.answering, snapshot.answering) if id is not None}

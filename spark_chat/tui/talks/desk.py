@@ -61,8 +61,12 @@ class Desk:
             self._show(message)
         elif kept.place:
             app.chat.query_one(Transcript).go_to(kept.place)
-        if kept.draft and app.chat.composer.is_empty:
-            app.chat.composer.set_text(written(kept.draft))
+        draft = written(kept.draft)
+        if draft and app.chat.composer.is_empty:
+            app.chat.composer.set_text(draft)
+        elif draft and draft != app.chat.composer.text:
+            app.chat.composer.recall([draft], newest=True)
+            app.say("What you were writing there is one up (the up key).")
 
     def turn_to(self, conversation: Conversation | None) -> None:
         """Leave the conversation as it is for this one, or a new one; what is being written comes along."""
