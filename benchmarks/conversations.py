@@ -26,6 +26,8 @@ from spark_chat.history.store import Store
 
 WORDS_A_MESSAGE = 40
 VOCABULARY = 20_000
+CHARACTERS_A_MESSAGE, CHARACTERS = 40, 3_000
+"""Of Chinese, in every second message."""
 SEARCHES = {
     "a word in every message": "the",
     "one letter": "t",
@@ -36,6 +38,12 @@ SEARCHES = {
     "a phrase": '"the wo7"',
     "nothing": "absent",
     "one message of a million": "needle",
+    "a character of every second message": "\u4e00",
+    "a frequent pair inside a run": "\u4e00\u4e01",
+    "a rare pair inside a run": "\u4fff\u4ffe",
+    "three characters inside a run": "\u4e00\u4e02\u4e01",
+    "a word and a pair": "the \u4e01\u4e02",
+    "one run of a million": "\u5927\u6d77\u93c8",
 }
 
 
@@ -48,17 +56,25 @@ def words(chance: random.Random, count: int) -> str:
     return " ".join(found)
 
 
+def run(chance: random.Random, count: int) -> str:
+    """Text without spaces, of characters as unevenly frequent as those of Chinese."""
+    return "".join(chr(0x4DFF + int(CHARACTERS ** chance.random())) for _ in range(count))
+
+
 def messages(conversations: int, each: int) -> Iterator[tuple[Any, ...]]:
     """Rows of all messages."""
     chance = random.Random(1)
     texts = [words(chance, WORDS_A_MESSAGE) for _ in range(20_000)]
+    runs = [run(chance, CHARACTERS_A_MESSAGE) for _ in range(20_000)]
     for talk in range(conversations):
         parent = ""
         for number in range(each):
             id = f"m{talk}-{number}"
             text = f"the {chance.choice(texts)}"
+            if number % 2:
+                text += f" \u4e00{chance.choice(runs)}"
             if talk == conversations // 2 and number == each // 2:
-                text += " needle"
+                text += " needle \u5c0f\u5927\u6d77\u93c8\u5c0f"
             yield f"c{talk}", id, parent, "assistant" if number % 2 else "user", text, "done", float(talk)
             parent = id
 
@@ -67,7 +83,7 @@ def build(path: Path, conversations: int, each: int) -> None:
     """The store, filled in bulk: the index is made at the end."""
     store = Store.open(path)
     connection = store.connection
-    triggers = [statement for statement in MIGRATIONS[1] if statement.startswith("CREATE TRIGGER")]
+    triggers = [statement for statement in MIGRATIONS[-1] if statement.startswith("CREATE TRIGGER")]
     for statement in triggers:
         connection.execute(f"DROP TRIGGER {statement.split()[2]}")
     with store.transaction():

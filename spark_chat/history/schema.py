@@ -94,6 +94,36 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             INSERT INTO words (rowid, text, reasoning) VALUES (new.seq, new.text, new.reasoning);
         END""",
     ),
+    (
+        # The same index over what `unspaced.indexed` makes of a text, so that words are found inside writing without
+        # spaces too. Bytes are handed over: a text that is no UTF-8 must end nothing.
+        "DROP TRIGGER words_added",
+        "DROP TRIGGER words_removed",
+        "DROP TRIGGER words_changed",
+        "DROP TABLE words",
+        """CREATE VIEW searched AS SELECT seq, spark_chat_indexed(CAST(text AS BLOB)) AS text,
+            spark_chat_indexed(CAST(reasoning AS BLOB)) AS reasoning FROM messages""",
+        """CREATE VIRTUAL TABLE words USING fts5 (
+            text, reasoning, content = 'searched', content_rowid = 'seq',
+            tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3 4 5'
+        )""",
+        "INSERT INTO words (words) VALUES ('rebuild')",
+        """CREATE TRIGGER words_added AFTER INSERT ON messages BEGIN
+            INSERT INTO words (rowid, text, reasoning) VALUES (new.seq,
+                spark_chat_indexed(CAST(new.text AS BLOB)), spark_chat_indexed(CAST(new.reasoning AS BLOB)));
+        END""",
+        """CREATE TRIGGER words_removed AFTER DELETE ON messages BEGIN
+            INSERT INTO words (words, rowid, text, reasoning) VALUES ('delete', old.seq,
+                spark_chat_indexed(CAST(old.text AS BLOB)), spark_chat_indexed(CAST(old.reasoning AS BLOB)));
+        END""",
+        """CREATE TRIGGER words_changed AFTER UPDATE OF text, reasoning ON messages
+        WHEN old.text IS NOT new.text OR old.reasoning IS NOT new.reasoning BEGIN
+            INSERT INTO words (words, rowid, text, reasoning) VALUES ('delete', old.seq,
+                spark_chat_indexed(CAST(old.text AS BLOB)), spark_chat_indexed(CAST(old.reasoning AS BLOB)));
+            INSERT INTO words (rowid, text, reasoning) VALUES (new.seq,
+                spark_chat_indexed(CAST(new.text AS BLOB)), spark_chat_indexed(CAST(new.reasoning AS BLOB)));
+        END""",
+    ),
 )
 
 SCHEMA = len(MIGRATIONS)

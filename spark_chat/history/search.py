@@ -2,6 +2,7 @@
 
 What is searched is data: it never becomes syntax of the query. Every word must be there, in any order and whatever
 the case and the accents; a word also finds longer ones that begin with it; words in "quotes" must follow each other.
+Chinese, Japanese and Korean are found wherever they stand, since no space tells where a word begins (`unspaced`).
 Newest first: to weigh all hits of a word that stands in every message would take seconds.
 """
 
@@ -11,6 +12,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from spark_chat.history import unspaced
 from spark_chat.history.listing import COLUMNS, IN_LIST, JOINED, Holders
 from spark_chat.history.message import Hit
 from spark_chat.history.store import Store, loaded
@@ -34,17 +36,29 @@ class Query:
     @property
     def match(self) -> str:
         """The query in FTS5's own language."""
-        return " AND ".join(f'"{word}"' + ("" if exact else "*") for word, exact in self.words)
+        found = []
+        for word, exact in self.words:
+            for piece in unspaced.split(word):
+                if unspaced.is_run(piece):
+                    found.append(unspaced.match(piece))
+                elif _says_something(piece):
+                    found.append(f'"{piece}"' + ("" if exact else "*"))
+        return " AND ".join(found)
 
     @property
     def pattern(self) -> re.Pattern[str] | None:
         """Finds the words in a text that is folded."""
         parts = []
         for word, exact in self.words:
-            inner = r"[\W_]+".join(re.escape(folded(part)) for part in re.findall(r"[^\W_]+", word))
-            if inner:
-                parts.append(inner + (r"(?![^\W_])" if exact else r"[^\W_]*"))
-        return re.compile(r"(?<![^\W_])(?:" + "|".join(parts) + ")") if parts else None
+            for piece in unspaced.split(word):
+                if unspaced.is_run(piece):
+                    parts.append(re.escape(piece))
+                    continue
+                inner = r"[\W_]+".join(re.escape(folded(part)) for part in re.findall(r"[^\W_]+", piece))
+                if inner:
+                    after = f"(?!{unspaced.WORDLIKE})" if exact else f"{unspaced.WORDLIKE}*"
+                    parts.append(f"(?<!{unspaced.WORDLIKE}){inner}{after}")
+        return re.compile("|".join(parts)) if parts else None
 
 
 def query(text: str) -> Query:
@@ -52,9 +66,13 @@ def query(text: str) -> Query:
     words = []
     for quoted, plain in re.findall(r'"([^"]*)"?|([^\s"]+)', text.replace("\0", " ")):
         word = (quoted or plain).encode("utf-8", "replace").decode()
-        if any(unicodedata.category(letter)[0] in "LN" for letter in word):
+        if _says_something(word):
             words.append((word, bool(quoted)))
     return Query(tuple(words))
+
+
+def _says_something(word: str) -> bool:
+    return any(unicodedata.category(letter)[0] in "LN" for letter in word)
 
 
 def folded(text: str) -> str:
@@ -65,6 +83,8 @@ def folded(text: str) -> str:
 def _folded(letter: str) -> str:
     if letter < "\x80":
         return letter.lower()
+    if unspaced.is_run(letter):
+        return letter
     plain = unicodedata.normalize("NFD", letter)[0].lower()
     return plain if len(plain) == 1 else letter
 
@@ -114,12 +134,13 @@ def _titles(store: Store, wanted: Query, pattern: re.Pattern[str] | None, limit:
     """Conversations whose title has all the words, used last first."""
     if pattern is None:
         return []
-    each = [Query((word,)).pattern for word in wanted.words]
+    pieces = [(piece, exact) for word, exact in wanted.words for piece in unspaced.split(word)]
+    each = [part for piece in pieces if (part := Query((piece,)).pattern) is not None]
     found = []
     for id, title in store.rows(f"SELECT c.id, c.title FROM conversations c WHERE {IN_LIST} ORDER BY c.updated DESC"):
         text = loaded(title)
         plain = text.lower() if text.isascii() else folded(text)
-        if all(part is not None and part.search(plain) for part in each):
+        if all(part.search(plain) for part in each):
             found.append(id)
             if len(found) >= limit:
                 break

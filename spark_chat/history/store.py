@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_chat import locations, ordinary
-from spark_chat.history import backup
+from spark_chat.history import backup, unspaced
 from spark_chat.history.schema import APPLICATION_ID, MIGRATIONS, SCHEMA
 
 BUSY_MS = 5_000
@@ -222,6 +222,8 @@ def _connected(path: Path, notes: list[str]) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = ON")  # else no trigger may call a function of ours
+        connection.create_function(unspaced.FUNCTION, 1, unspaced.indexed, deterministic=True)
         _keep_a_copy(path, connection, notes)
         _migrate(path, connection)
         _check_after_kill(path, connection)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from spark_chat.history import unspaced
 from spark_chat.history.journal import Journal
 from spark_chat.history.schema import APPLICATION_ID, MIGRATIONS, SCHEMA
 from spark_chat.history.shelf import Shelf
@@ -80,6 +81,7 @@ def test_a_migration_that_was_killed_begins_anew(old: Path) -> None:
 def of_schema(path: Path, schema: int) -> Path:
     """A file as a program of that schema left it, with a conversation in it."""
     connection = sqlite3.connect(path, isolation_level=None)
+    connection.create_function(unspaced.FUNCTION, 1, unspaced.indexed, deterministic=True)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     for statements in MIGRATIONS[:schema]:
         for statement in statements:
@@ -87,7 +89,8 @@ def of_schema(path: Path, schema: int) -> Path:
     connection.execute("INSERT INTO conversations (id, title, created, updated, leaf) VALUES ('c', 'Sky', 1, 2, 'a')")
     connection.execute(
         "INSERT INTO messages (conversation, id, parent, role, text, state, created) VALUES"
-        " ('c', 'q', '', 'user', 'Why is it blue?', 'done', 1), ('c', 'a', 'q', 'assistant', 'Scattering.', 'done', 2)"
+        " ('c', 'q', '', 'user', 'Why is it blue?', 'done', 1),"
+        " ('c', 'a', 'q', 'assistant', 'Scattering, 今天的天气.', 'done', 2)"
     )
     connection.execute(f"PRAGMA user_version = {schema}")
     connection.close()
@@ -100,9 +103,9 @@ def test_from_every_schema_to_this_one(tmp_path: Path, schema: int) -> None:
     said: list[str] = []
     journal = Journal(path, said.append)
     found = journal.load("c").result(WAIT_S)
-    hits = Shelf(journal).search("scattering").result(WAIT_S)
+    hits = Shelf(journal).search("scattering 天气").result(WAIT_S)
     journal.close()
-    assert found is not None and [m.text for m in found.messages] == ["Why is it blue?", "Scattering."]
+    assert found is not None and [m.text for m in found.messages] == ["Why is it blue?", "Scattering, 今天的天气."]
     assert hits is not None and [hit.listed.conversation for hit in hits] == ["c"]
     copies = [copy.name for copy in tmp_path.glob("*.backup")]
     assert copies == ([f"history.sqlite3.schema-{schema}.backup"] if schema < SCHEMA else [])
