@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spark_chat.driver import board
+from spark_chat.driver.snapshot import Phase
 from spark_chat.meters.numbers import Counters
 from spark_chat.optimizations.optimization import Badge
 from spark_chat.settings.schema import Settings
@@ -31,16 +32,16 @@ class Badges:
         self._saved = settings
         self.show()
 
-    def now(self, judged: tuple[Badge, ...]) -> None:
-        """They are these from now on."""
+    def now(self, judged: tuple[Badge, ...], **also: Phase) -> None:
+        """They are these from now on; `also`: what else of the snapshot changes with them, in one."""
         self.judged = judged
-        self.show()
+        self.show(**also)
 
-    def show(self) -> None:
+    def show(self, **also: Phase) -> None:
         """Tell how they stand, by the counters as they are."""
         badges = board.watched(self.judged, self._counters())
         pending: tuple[str, ...] = ()
         if self._saved is not None and self.running is not None:
             badges = board.marked(badges, self._saved)
             pending = board.pending(self.running, self._saved)
-        self._change(badges=badges, pending=pending)
+        self._change(badges=badges, pending=pending, **also)

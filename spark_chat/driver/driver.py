@@ -250,8 +250,7 @@ class Driver:
             self._badges.judged = board.stopped(judged)
             self._fail(failure.of_strict(wrong), log=())
         else:
-            self._change(phase=Phase.READY)
-            self._badges.now(judged)
+            self._badges.now(judged, phase=Phase.READY)
             self._polling.begin()
         self._settle()
         self._send_next()

@@ -29,6 +29,7 @@ async def test_a_sitting_is_written_down_without_what_was_said(tmp_path: Path) -
     await sitting.until("/restart starts it again")
     await sitting.end()
     text = app_file().read_text()
+    assert "n-gram ACTIVE" in text and "STARTING" not in text, "an engine that is up has badges that were judged"
     assert "plain chat" in text and "engine ready: llama.cpp 1.0 with small.gguf" in text
     assert "engine failed: The weights are torn. Try another." in text and "plain chat ended" in text
     assert "secret" not in text
