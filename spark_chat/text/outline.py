@@ -109,9 +109,9 @@ class _Outline:
 
     def _definitions(self, end: int) -> None:
         """Lines that no token covers define references. They show: what came is seen."""
-        lines = self._lines[self._covered : end]
-        if any(line.strip() for line in lines):
-            text = "\n".join(lines).strip("\n") + "\n"
+        shown = [at for at in range(self._covered, end) if self._lines[at].strip()]
+        if shown:
+            text = "".join(line + "\n" for line in self._lines[shown[0] : shown[-1] + 1])
             self._pieces.append(Plain(text, role="muted", gap=1 if self._pieces else 0))
 
     def _open_list(self, token: Token) -> None:

@@ -127,6 +127,7 @@ class SparkApp(CopyingApp[int]):
         theme = one_theme(name)
         if theme is None or not theme.dark or theme.ansi:
             self.add_themes(load_themes())
+            self.use_theme(name)
             return
         self.register_theme(theme)
         self.set_reactive(SparkApp.theme, name)
@@ -141,13 +142,15 @@ class SparkApp(CopyingApp[int]):
             await super().on_event(event)
 
     def add_themes(self, found: Themes) -> None:
-        """Take these; one with a fault in its file leaves an earlier one of its name as it was."""
-        drawn = self.current_theme
+        """Take these; one with a fault in its file leaves an earlier one of its name as it was. The one of the settings
+        is used where it is new: else a theme that was just picked, and is not saved yet, would go again."""
+        drawn, known = self.current_theme, set(self.available_themes)
         for theme in found.themes.values():
             if theme.name not in found.faulty or theme.name not in self.available_themes:
                 self.register_theme(theme)
         self.choices.theme_problems = found.problems
-        self.use_theme(self.choices.resolved.settings.ui.theme)
+        if self.choices.resolved.settings.ui.theme not in known:
+            self.use_theme(self.choices.resolved.settings.ui.theme)
         if self.theme == drawn.name and self.current_theme != drawn:
             self.set_class(self.current_theme.dark, "-dark-mode", update=False)
             self.set_class(not self.current_theme.dark, "-light-mode", update=False)

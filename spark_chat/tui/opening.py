@@ -36,6 +36,8 @@ class Opening:
         self._app = app
         self._offer: Offer | None = None
         self._themes_read = False
+        self.opened = False
+        """Whether all that a start does by itself was done, but for the engine's coming up."""
         self.theme_files = ThemeFiles()
         self._toured = 0
         self.tidying = Tidying(app)
@@ -59,6 +61,7 @@ class Opening:
             await self.show_tour()
         await self.tidying.at_start()
         app.set_interval(LOOK_EVERY_S, app.look_at_settings)
+        self.opened = True
 
     async def show_tour(self) -> None:
         """At the first start on this machine."""

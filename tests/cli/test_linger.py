@@ -47,8 +47,8 @@ def test_a_second_check_finds_the_firsts_engine_in_under_a_second(model: Path) -
     took = time.time() - began
     again = Finished(process)
     assert b"took over an engine that had been ready for" in ready
-    assert again.record["taken_over"]["answers"] == 1 and again.record["ready_s"] < 0.5
-    assert took < 1 or took < first["ready_s"]  # a machine that other tests keep busy is slower at everything
+    assert again.record["taken_over"]["answers"] == 1 and again.record["ready_s"] < first["ready_s"]
+    assert took < 1 or took < 2 * first["ready_s"]  # a machine that others keep busy is slower at everything
     assert [one["text"] for one in again.record["runs"]] == [one["text"] for one in first["runs"]]
     assert again.record["runs"][0]["cold"] is False
     assert again.record["runs"][0]["completion_tokens"] == 5  # its own counts, not the engine's

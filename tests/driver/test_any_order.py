@@ -92,7 +92,7 @@ def test_any_order(steps: list[tuple[Any, ...]]) -> None:
         story.engine.script.start_failure, story.engine.script.fails = "", None
         await story.driver.start(Settings())
         for id in story.asked:
-            await story.listener.answered(id, seconds=2)
+            await story.listener.answered(id)
         story.check()
         pieces = [update.id for update in story.listener.updates if isinstance(update, Piece)]
         assert [int(id) for id in pieces] == sorted(int(id) for id in pieces), "answers overlapped or overtook"

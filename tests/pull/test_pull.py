@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 import threading
@@ -88,11 +89,16 @@ async def test_once_more_it_is_checked_and_nothing_is_sent(home: Path, hub: Hub)
 async def test_killed_at_random_moments_it_goes_on_where_it_was(home: Path, hub: Hub) -> None:
     dice, total = random.Random(7), sum(map(len, hub.files.values()))
     hub.pace = threading_pace = threading.Semaphore(0)
-    kills = 0
+    kills, loop = 0, asyncio.get_running_loop()
     while kills < 4:
         stop_at = dice.randrange(total // 6, total // 3)
         here: asyncio.Event = asyncio.Event()
         first: list[int] = []
+        out = itertools.count(1)
+
+        def sent(pieces: int = stop_at // 65_536 + 1, here: asyncio.Event = here, out: Iterator[int] = out) -> None:
+            if next(out) == pieces:  # all that may be: some of them to the one that was killed before
+                loop.call_soon_threadsafe(here.set)
 
         def tell(standing: Standing, at: int = stop_at, here: asyncio.Event = here, first: list[int] = first) -> None:
             first.append(standing.here)
@@ -100,8 +106,9 @@ async def test_killed_at_random_moments_it_goes_on_where_it_was(home: Path, hub:
                 here.set()
 
         task = asyncio.create_task(pull(REQUEST, tell))
+        hub.on_sent = sent
         threading_pace.release(stop_at // 65_536 + 1)
-        await asyncio.wait([asyncio.create_task(here.wait()), task], timeout=1.5, return_when="FIRST_COMPLETED")
+        await asyncio.wait([asyncio.create_task(here.wait()), task], return_when="FIRST_COMPLETED")
         task.cancel()
         await asyncio.wait([task])
         if task.done() and not task.cancelled():

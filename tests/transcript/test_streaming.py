@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import example, given
@@ -20,6 +20,7 @@ def cut(text: str, size: int) -> list[str]:
 
 @given(documents, st.integers(1, 30), st.integers(20, 100))
 @example("[a][ref] and [ref]\n\n[ref]: http://x.y\n", 3, 60)
+@example("> quote\n  \n[ref]: http://x.y", 1, 20)
 @example("1. a\n   1. b\n      1. c\n   2. d\n2. e\n\n   para\n3. f\n", 2, 60)
 @example("1. a\n\n2. b\n10. c\n- d\n- e\n+ f\n> g\n- h\n", 1, 60)
 def test_a_streamed_answer_looks_like_its_whole(text: str, size: int, width: int) -> None:
@@ -93,6 +94,6 @@ def test_one_line_of_characters_without_a_width_is_shown(base: str, marks: str) 
 
 def test_what_stands_after_a_fence_may_be_of_any_length() -> None:
     head = CodeHead("", "x" * 2_000_000)
-    began = perf_counter()
+    began = thread_time()
     assert len(head.rows(40, PALETTE)) == 1
-    assert perf_counter() - began < 0.2  # a character at a time it took minutes
+    assert thread_time() - began < 1  # a character at a time it took minutes

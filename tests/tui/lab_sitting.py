@@ -33,7 +33,7 @@ async def lab(
     async with app.run_test(size=size) as pilot:
         found = Sitting(app, pilot, [])
         await found.until(lambda: app.room and app.session.snapshot.phase is Phase.READY, "the engine")
-        await found.until(lambda: app.journal is not None, "the journal")
+        await found.until(lambda: app.opening.opened and app.focused, "the start")
         yield found, engine
         if app.is_running:
             await app.opening.leave()

@@ -17,7 +17,7 @@ from spark_chat.tui.widgets.meters import Meters
 from spark_chat.tui.widgets.notice import NoticePanel
 from tests.tui.fake_driver import FakeDriver
 
-DEADLINE_S = 15.0
+DEADLINE_S = 60.0
 
 
 @dataclass
@@ -37,7 +37,8 @@ class Sitting:
         ends = time.monotonic() + DEADLINE_S
         while not true():
             if time.monotonic() > ends:
-                raise AssertionError(f"{what or true} did not come. On screen:\n{self.screen_text()}")
+                where = f"The focus is on {self.app.focused}. On screen:\n{self.screen_text()}"
+                raise AssertionError(f"{what or true} did not come. {where}")
             await self.pilot.pause()
 
     async def type(self, text: str) -> None:
@@ -117,7 +118,8 @@ async def sitting(
     )
     async with app.run_test(size=size) as pilot:
         found = Sitting(app, pilot, drivers)
-        await found.until(lambda: drivers and drivers[0].started and app.room, "the engine's start")
+        await found.until(lambda: drivers and drivers[0].started and app.opening.opened, "the engine's start")
+        await found.until(lambda: app.focused or not app.chat.composer.prompt.focusable, "the composer's focus")
         if ready:
             await found.until(lambda: len(found.badges) == 3, "the badges")
         await pilot.pause()

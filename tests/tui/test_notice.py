@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,6 +129,19 @@ async def test_the_prompt_stays_in_view_while_a_paste_is_looked_at(size: tuple[i
         await chat.pilot.press("alt+o")
         await chat.until(lambda: "a pasted line" in chat.screen_text())
         await chat.until(lambda: chat.app.chat.composer.prompt.region.bottom <= size[1], "the prompt")
-        assert chat.app.chat.max_scroll_y == 0 and "pasted 8" in chat.screen_text().splitlines()[-1]
+        await chat.until(lambda: "pasted 8" in chat.screen_text().splitlines()[-1], "the chip, in one line")
+        assert chat.app.chat.max_scroll_y == 0
         await chat.pilot.press("escape")
         await chat.until(lambda: "Many words." in chat.screen_text(), "the notice, whole again")
+
+
+@pytest.mark.usefixtures("home")
+async def test_what_is_said_goes_by_the_app_s_clock() -> None:
+    async with sitting() as chat:
+        later = asyncio.Event()
+        chat.app.chat.view.say("A sentence.", 0.01)
+        chat.app.set_timer(0.1, later.set)
+        await later.wait()
+        assert "A sentence." in chat.notice("said"), "its time has not passed"
+        chat.app.clock.now += 1  # type: ignore[attr-defined]
+        await chat.until(lambda: "said" not in chat.notices)

@@ -53,7 +53,8 @@ def picture(snap_compare: Any, script: Script, size: tuple[int, int], *sets: str
     async def prepare(pilot: Pilot[Any]) -> None:
         chat = Sitting(app, pilot, drivers)
         view = app.chat.view
-        await chat.until(lambda: view.memory_all and drivers, "the machine")
+        await chat.until(lambda: app.opening.opened and drivers[0].started and app.focused, "the start")
+        await chat.until(lambda: not ready or len(chat.badges) == 3, "the badges")
         app.chat.composer.prompt.cursor_blink = False
         view.machine, view.memory_all = "CPU", 24 << 30
         await script(chat)

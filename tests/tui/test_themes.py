@@ -109,3 +109,14 @@ async def test_a_new_theme_can_be_chosen_and_one_that_goes_changes_nothing() -> 
         chat.app.look_at_settings()
         await chat.pilot.pause()
         assert ground(chat) == "#201020" and chat.app.is_running
+
+
+async def test_a_theme_that_was_just_picked_stays_while_it_is_being_saved() -> None:
+    async with sitting() as chat:
+        save(DUSK.format(ground="#201020"))
+        chat.app.look_at_settings()
+        await chat.until(lambda: "dusk" in chat.app.available_themes)
+        chat.app.theme = "dusk"
+        chat.app.add_themes(load())  # all files were read again, and the settings still name the one before
+        assert chat.app.theme == "dusk"
+        await chat.until(lambda: ground(chat) == "#201020")

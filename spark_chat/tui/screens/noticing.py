@@ -26,6 +26,7 @@ class Noticing:
         self._dismissed: set[str] = set()
         self._overflow: Overflow | None = None
         self._saying: Timer | None = None
+        self._said_until = 0.0
 
     def put(self, notice: Notice) -> None:
         """Put up a notice of the app's own."""
@@ -35,10 +36,22 @@ class Noticing:
 
     def say(self, sentence: str, seconds: float = SAID_FOR_S) -> None:
         """A sentence that goes away by itself; the newest takes the place of the one before."""
+        self.put(notices.said(sentence))
+        self._said_until = self._screen.spark.clock() + seconds
+        self._go_on_saying(seconds)
+
+    def _go_on_saying(self, seconds: float) -> None:
         if self._saying is not None:
             self._saying.stop()
-        self.put(notices.said(sentence))
-        self._saying = self._screen.set_timer(seconds, lambda: self.take_down("said"))
+        self._saying = self._screen.set_timer(seconds, self._said)
+
+    def _said(self) -> None:
+        """By the app's clock, as the two seconds of ctrl+c are: what is said of them stands as long as they last."""
+        left = self._said_until - self._screen.spark.clock()
+        if left > 0:
+            self._go_on_saying(left)
+        else:
+            self.take_down("said")
 
     def take_down(self, name: str) -> bool:
         """Whether it stood there."""
