@@ -112,8 +112,9 @@ def test_a_prompt_of_10_mb_says_how_much_too_long_it_is(model: Path) -> None:
     checked = run("check", "-", "--json", "--model", str(model), stdin=b"word " * 2_000_000)
     assert checked.code == 2, checked.err
     failure = checked.record["failure"]
-    assert failure["code"] == "overflow" and failure["facts"]["prompt_tokens"] > 1_000_000
-    assert "tokens" in checked.err and "Traceback" not in checked.err
+    assert failure["code"] == "overflow" and failure["facts"]["at_least"], "it is told without being tokenised"
+    assert 8_192 < failure["facts"]["prompt_tokens"] <= 2_000_000
+    assert "at least" in checked.err and "tokens" in checked.err and "Traceback" not in checked.err
 
 
 @pytest.mark.model

@@ -56,7 +56,7 @@ async def test_the_palette_finds_commands_and_does_them() -> None:
     async with sitting() as chat:
         await chat.pilot.press("ctrl+p")
         await chat.until(lambda: isinstance(chat.app.screen, CommandPalette))
-        await chat.until(lambda: "/settings" in chat.screen_text())
+        await chat.until(lambda: "/help" in chat.screen_text())
         assert "escape" not in chat.screen_text()
         chat.app.screen.query_one(Input).value = "sett"
         await chat.until(lambda: "/help" not in chat.screen_text() and "/settings" in chat.screen_text())

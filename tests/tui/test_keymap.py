@@ -53,6 +53,7 @@ async def test_keys_from_the_settings_work_and_are_named_everywhere() -> None:
         assert chat.app.screen is chat.app.chat, "f1 is nobody's now"
         await chat.pilot.press("alt+p")
         await chat.until(lambda: isinstance(chat.app.screen, CommandPalette))
+        await chat.type("settings")
         await chat.until(lambda: "/settings  (alt+s, f10)" in chat.screen_text())
 
 
