@@ -56,11 +56,12 @@ def llama() -> Finding:
 def sglang(machine: Machine) -> Finding:
     """Whether SGLang could run here, and why not. It is no fault where the machine can't."""
     obstacle = sglang_obstacle(machine)
+    here = f"sglang {_version('sglang')} is installed" if installed("sglang") else ""
     if obstacle is None:
-        return fine("SGLang", f"sglang {_version('sglang')} is installed, and a GPU is here.")
-    if machine.gpu is not None and not installed("sglang"):
+        return fine("SGLang", f"{here}, and a GPU is here.")
+    if machine.gpu is not None and not here:
         return warning("SGLang", f"It can't run: {obstacle}.", "pip install 'spark-chat[spark]'")
-    return fine("SGLang", f"It can't run: {obstacle}.")
+    return fine("SGLang", f"{here}, but can't run: {obstacle}." if here else f"It can't run: {obstacle}.")
 
 
 async def model(settings: Settings, machine: Machine) -> Finding:

@@ -17,11 +17,17 @@ from spark_chat.pull.tally import Tally
 REVISION = "master"
 """ModelScope's name for what Hugging Face calls main."""
 PARTIAL = ".incomplete"
+ONE_STREAM = {"MODELSCOPE_DOWNLOAD_PARALLEL_WORKERS": "1"}
+"""A file in one stream: several would lie as pieces under names of their own, lost at a kill while they are put
+together, and four files come at once anyway."""
+PATIENT = {"MODELSCOPE_DOWNLOAD_TOTAL_TIMEOUT": str(7 * 86_400)}
+"""Seconds for one file, where the person set none. The library's own hour is too little for a shard of 2.7 GB on a slow
+line, of which four come at once."""
 
 
 def pull(request: Request, say: Callable[[Said], None]) -> None:
     """Plan, and bring it where it is not only the plan that is wanted. Raises what goes wrong."""
-    os.environ.setdefault("TQDM_DISABLE", "1")
+    tune()
     from modelscope_hub import HubApi, ProgressCallback
 
     api: Any = HubApi()
@@ -57,6 +63,14 @@ def pull(request: Request, say: Callable[[Said], None]) -> None:
     tally.done()
     models = [file for file in found.files if file.path.endswith(".gguf")]
     say(Finished(path=str(Path(path) / models[0].path if models else path), checked=len(found.files)))
+
+
+def tune() -> None:
+    """How the library moves files; it reads its variables when it is imported."""
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.update(ONE_STREAM)
+    for name, value in PATIENT.items():
+        os.environ.setdefault(name, value)
 
 
 def listed(api: Any, request: Request, revision: str) -> Plan:

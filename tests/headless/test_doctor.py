@@ -53,6 +53,14 @@ def test_the_trouble_of_an_import_is_its_last_line() -> None:
     assert "No module named 'no_such_package_here'" in doctor_engines._import_trouble("no_such_package_here")
 
 
+def test_sglang_without_a_gpu_is_said_to_be_there_and_why_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor_engines, "installed", lambda package: True)
+    monkeypatch.setattr(doctor_engines, "_version", lambda package: "0.5.23")
+    found = doctor_engines.sglang(MACHINE)
+    assert found.level == "fine"
+    assert found.text == "sglang 0.5.23 is installed, but can't run: no NVIDIA GPU was found."
+
+
 def test_sglang_is_missed_only_where_a_gpu_is() -> None:
     assert doctor_engines.sglang(MACHINE).level == "fine"
     gpu = doctor_engines.sglang(replace(MACHINE, gpu=Gpu("NVIDIA GB10", (12, 1))))

@@ -1,9 +1,10 @@
 """pipx and uv: installs this checkout with each into folders of its own, chats, takes it away, and finds nothing left.
 
-    python tests/packaging/ways_in.py MODEL.gguf [pipx] [uv]
+    python tests/packaging/ways_in.py MODEL.gguf [pipx] [uv] [--spark]
 
 pipx and uv themselves come into a virtual environment that goes away with the rest; packages come from the index that
-pip is set to. Takes some minutes. Exit status 1 where one of the ways does not work.
+pip is set to. Takes some minutes. `--spark` installs with the extra of that name, SGLang and PyTorch: 12 GB of disk for
+each and as long as their download takes; `.ci/run` leaves it out. Exit status 1 where one of the ways does not work.
 """
 
 from __future__ import annotations
@@ -22,10 +23,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Way:
-    """`tools`: the virtual environment with pipx and uv. `folder`: all that is installed goes below it."""
+    """`tools`: the virtual environment with pipx and uv. `folder`: all that is installed goes below it.
+    `spark`: with SGLang and PyTorch."""
 
     tools: Path
     folder: Path
+    spark: bool = False
+
+    @property
+    def checkout(self) -> str:
+        return f"{ROOT}[spark]" if self.spark else str(ROOT)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -43,11 +50,12 @@ class Way:
             "XDG_RUNTIME_DIR": str(self.folder / "runtime"), "LANG": "C.UTF-8", "TERM": "xterm",
         }  # fmt: skip
 
-    def run(self, *command: str | Path, check: bool = True) -> str:
-        """What it says on stdout. Away from the checkout, so that nothing of it is imported by chance."""
+    def run(self, *command: str | Path, check: bool = True, typed: str = "") -> str:
+        """What it says on stdout to what is `typed`. Away from the checkout: nothing of it is imported by chance."""
         done = subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=900, check=False
-        )
+            command, cwd=self.folder, env=self.environment, input=typed, capture_output=True, text=True,
+            timeout=3600 if self.spark else 900, check=False,
+        )  # fmt: skip
         if check and done.returncode:
             sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -58,7 +66,7 @@ class Way:
 
 
 def with_pipx(way: Way) -> None:
-    way.run("pipx", "install", str(ROOT))
+    way.run("pipx", "install", way.checkout)
 
 
 def without_pipx(way: Way) -> None:
@@ -66,7 +74,7 @@ def without_pipx(way: Way) -> None:
 
 
 def with_uv(way: Way) -> None:
-    way.run("uv", "tool", "install", "--no-config", str(ROOT))
+    way.run("uv", "tool", "install", "--no-config", way.checkout)
 
 
 def without_uv(way: Way) -> None:
@@ -92,6 +100,9 @@ def visit(name: str, way: Way, model: Path) -> None:
     doctor = json.loads(way.run(way.program, "doctor", "--json", check=False))
     levels = {finding["name"]: finding["level"] for finding in doctor["findings"]}
     assert levels["llama.cpp"] == levels["Python"] == "fine", doctor
+    if way.spark:
+        expect_spark(way, {finding["name"]: finding["text"] for finding in doctor["findings"]})
+    assert way.run(way.program, "--plain", "--model", str(model), typed="Name a colour.\n").strip(), "no answer"
     assert "/resume" in way.run(way.program, "help", "commands")
     own = way.folder / inside / "bin" / "python"
     way.run(own, "-P", "-m", "pip", "--version")  # the small model of a first start comes through it
@@ -104,11 +115,19 @@ def visit(name: str, way: Way, model: Path) -> None:
     assert any("spark-chat" in str(path) for path in mine), "the person's own files stay"
 
 
+def expect_spark(way: Way, found: dict[str, str]) -> None:
+    """SGLang is there; where no GPU is, that is said, and the chat stays on llama.cpp."""
+    said(f"SGLang: {found['SGLang']} Model: {found['model']}")
+    assert "is installed" in found["SGLang"] and "not installed" not in found["SGLang"], found
+
+
 def said(text: str) -> None:
     print(f"... {text}", flush=True)
 
 
 def main(arguments: list[str]) -> int:
+    spark = "--spark" in arguments
+    arguments = [argument for argument in arguments if argument != "--spark"]
     if not arguments or set(arguments[1:]) - set(WAYS):
         sys.exit(__doc__)
     model = Path(arguments[0]).resolve()
@@ -120,7 +139,7 @@ def main(arguments: list[str]) -> int:
         for name in arguments[1:] or WAYS:
             folder = Path(work) / name
             folder.mkdir()
-            visit(name, Way(tools, folder), model)
+            visit(name, Way(tools, folder, spark), model)
     print("Both work." if len(arguments) == 1 else f"{' and '.join(arguments[1:])}: fine.")
     return 0
 

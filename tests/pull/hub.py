@@ -16,23 +16,46 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 COMMIT = "c0ffee" + "0" * 34
+PIECE = 65_536
+"""Bytes that are sent at a time."""
+
+
+class Pace:
+    """Lets so many pieces through; `starved` is set once more of them are waited for."""
+
+    def __init__(self) -> None:
+        self.starved = threading.Event()
+        self._let = threading.Semaphore(0)
+
+    def release(self, pieces: int = 1) -> None:
+        self.starved.clear()
+        if pieces:
+            self._let.release(pieces)
+
+    def acquire(self, timeout: float) -> bool:
+        if self._let.acquire(blocking=False):
+            return True
+        self.starved.set()
+        return self._let.acquire(timeout=timeout)
 
 
 @dataclass
 class Hub:
     """`files`: path -> content; those over `lfs_from` bytes are kept outside of git. `cut`: connections for content
     end after so many bytes. `pace`: waits on this before each piece. `lies`: paths whose content comes out wrong.
-    `token`: what must be sent to the hub itself. `sent`: bytes of content so far; `on_sent`: called at each piece, on a
-    thread of the hub's. `seen`: (path, headers) of every request."""
+    `token`: what must be sent to the hub itself. `claims`: sizes that are listed in place of the true ones. `sent`:
+    bytes of content so far; `on_sent`: called at each piece, on a thread of the hub's. `seen`: (method, path, headers)
+    of every request."""
 
     repository: str
     files: dict[str, bytes]
     lfs_from: int = 1000
     cut: int | None = None
-    pace: threading.Semaphore | None = None
+    pace: threading.Semaphore | Pace | None = None
     lies: set[str] = field(default_factory=set)
     ranges: bool = True
     token: str = ""
+    claims: dict[str, int] = field(default_factory=dict)
     down: bool = False
     sent: int = 0
     on_sent: Callable[[], None] = lambda: None
@@ -65,12 +88,15 @@ class Hub:
     def is_lfs(self, path: str) -> bool:
         return len(self.files[path]) >= self.lfs_from
 
+    def size(self, path: str) -> int:
+        return self.claims.get(path, len(self.files[path]))
+
     def listing(self) -> dict[str, Any]:
         siblings = []
-        for path, content in self.files.items():
-            entry: dict[str, Any] = {"rfilename": path, "size": len(content), "blobId": self.git(path)}
+        for path in self.files:
+            entry: dict[str, Any] = {"rfilename": path, "size": self.size(path), "blobId": self.git(path)}
             if self.is_lfs(path):
-                entry["lfs"] = {"sha256": self.sha(path), "size": len(content), "pointerSize": 134}
+                entry["lfs"] = {"sha256": self.sha(path), "size": self.size(path), "pointerSize": 134}
             siblings.append(entry)
         return {"id": self.repository, "sha": COMMIT, "siblings": siblings, "tags": [], "private": False}
 
@@ -116,23 +142,24 @@ class _Handler(BaseHTTPRequestHandler):
         hub, content = self.hub, self.hub.files[path]
         if path in hub.lies:
             content = bytes(byte ^ 1 for byte in content)
-        offset, status = 0, 200
+        offset, end, status = 0, len(content) - 1, 200
         wanted = self.headers.get("Range")
         if wanted and hub.ranges and body:
-            offset, status = int(wanted.removeprefix("bytes=").rstrip("-")), 206
-            headers = headers | {"Content-Range": f"bytes {offset}-{len(content) - 1}/{len(content)}"}
+            first, _, last = wanted.removeprefix("bytes=").partition("-")
+            offset, end, status = int(first), int(last or len(content) - 1), 206
+            headers = headers | {"Content-Range": f"bytes {offset}-{end}/{len(content)}"}
         self.send_response(status)
-        rest = content[offset:]
+        rest = content[offset : end + 1]
         for name, text in {"Content-Length": str(len(rest)), **headers}.items():
             self.send_header(name, text)
         self.end_headers()
         if not body:
             return
         limit = len(rest) if hub.cut is None or not hub.is_lfs(path) else hub.cut
-        for at in range(0, min(len(rest), limit), 65_536):
+        for at in range(0, min(len(rest), limit), PIECE):
             if hub.pace is not None and hub.is_lfs(path):
                 hub.pace.acquire(timeout=20)
-            piece = rest[at : min(at + 65_536, limit)]
+            piece = rest[at : min(at + PIECE, limit)]
             try:
                 self.wfile.write(piece)
             except OSError:  # whoever asked is gone: the piece is for the next one
