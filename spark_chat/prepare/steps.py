@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import signal
-import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,21 +17,19 @@ LINE = 1 << 20
 KEPT = 30
 """Lines of the end that a failure may show."""
 
-# The command, but the kernel ends it when its parent goes.
+# The command, beside a shell that ends it and the compilers that it started once the other end of the pipe is gone.
 _RUN = """
-import ctypes, os, sys
-ctypes.CDLL(None).prctl(1, 9)
-if os.getppid() != int(sys.argv[1]): sys.exit(1)
-os.execvp(sys.argv[2], sys.argv[2:])
+exec 3<&0 </dev/null
+(exec >/dev/null 2>&1; read _ <&3; kill -9 0) &
+exec "$@" 3<&-
 """
 
 
 async def run(command: Sequence[str], environment: Mapping[str, str], title: str, report: Report) -> None:
     """To its end. Raises PrepareProblem with the end of what it said. Cancelling it kills its whole group."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _RUN, str(os.getpid()), *command, env={**os.environ, **environment}, limit=LINE,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
+        "/bin/sh", "-c", _RUN, "sh", *command, env={**os.environ, **environment}, limit=LINE, start_new_session=True,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     assert process.stdout is not None
     said: deque[str] = deque(maxlen=KEPT)

@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import random
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,8 +26,10 @@ from spark_chat.prepare.plan import GIB, estimate, jobs
 from spark_chat.prepare.rehearsal import ARGS, PrepareProblem
 from spark_chat.prepare.shortened import lay_out, shortened
 from spark_chat.recipe.recipe import ModelRef, Recipe
+from tests import waiting
 from tests.fakes import MACHINE
 
+ROOT = Path(__file__).parents[2]
 SPARK = replace(MACHINE, gpu=Gpu("NVIDIA GB10", (12, 1)), spark=True, cores=20)
 LING = {
     "model_type": "bailing_hybrid", "num_hidden_layers": 42, "layer_group_size": 6, "first_k_dense_replace": 1,
@@ -172,12 +176,44 @@ async def test_a_build_stopped_at_random_moments_leaves_no_process() -> None:
             if done is not None and done * 97 >= at - 0.5:
                 reached.set()
 
-        mark = f"spark-chat-test-{dice.random()}"
+        mark = f"spark-chat-test-{os.getpid()}-{dice.random()}"
         task = asyncio.create_task(steps.run([sys.executable, "-c", SLOW, str(at), mark], {}, "Experts", heard))
         await asyncio.wait_for(reached.wait(), 20)
         task.cancel()
         await asyncio.wait([task])
-        assert mark not in commands()
+        await waiting.until(lambda mark=mark: mark not in commands(), "the build to be gone")
+
+
+BUILD = """
+import asyncio, sys
+from spark_chat.prepare import steps
+
+def heard(done, text):
+    if done is not None: print(done, flush=True)
+
+asyncio.run(steps.run([sys.executable, "-c", sys.argv[1], *sys.argv[2:]], {}, "Experts", heard))
+"""
+WITH_COMPILERS = f"""
+import subprocess, sys
+for _ in range(3): subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()", *sys.argv[2:]])
+{SLOW}
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_where_what_builds_is_ended_at_random_moments_its_compilers_go_too(how: signal.Signals) -> None:
+    dice = random.Random(how)
+    for _ in range(3):
+        at, mark = dice.randrange(1, 98), f"spark-chat-test-{os.getpid()}-{dice.random()}"
+        with subprocess.Popen(
+            [sys.executable, "-c", BUILD, WITH_COMPILERS, str(at), mark], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        ) as builds:  # fmt: skip
+            assert builds.stdout is not None
+            assert any(float(line) * 97 >= at - 0.5 for line in builds.stdout)
+            assert mark in commands()
+            builds.send_signal(how)
+        assert waiting.comes(lambda mark=mark: mark not in commands()), commands()
 
 
 def commands() -> str:
