@@ -55,7 +55,11 @@ def command() -> None:
     "--vary", "varied", multiple=True, metavar="KEY=A,B", help="Compare these values of a setting: mtp=off,on"
 )
 @click.option("--cumulative", is_flag=True, help="Add one --vary after the other, instead of all combinations.")
-@click.option("--rounds", type=click.IntRange(1, 1000), help="How often each prompt is asked; 3, of gsm8k 1.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1000),
+    help="How often each prompt is asked: 3; of 12 prompts or more 2; of gsm8k 1.",
+)
 @click.option("--max-tokens", type=click.IntRange(2, 1_048_576), help="Longest answer; 40 for plain prompts.")
 @click.option("--fixed-length", is_flag=True, help="Ignore the end of the text: every answer has --max-tokens tokens.")
 @click.option("--sampled", is_flag=True, help="By the sampling of the settings, instead of the workload's (greedy).")

@@ -15,6 +15,7 @@ from typing import Literal, Protocol
 from spark_chat.driver.asking import Asking
 from spark_chat.driver.asking import Driving as Asked
 from spark_chat.driver.snapshot import Phase, Snapshot, Update
+from spark_chat.lab.estimate import left_s
 from spark_chat.lab.figures import badge_json
 from spark_chat.lab.measure import Measure
 from spark_chat.lab.plan import CHEAP_START_S, REPEATED, Plan
@@ -109,14 +110,11 @@ class Runner:
         self._began = clock()
         self.found: list[AnyFound] = list(known)
         self._done = {_key(item) for item in self.found if isinstance(item, Answer) and item.whole}
-        self._had = sum(isinstance(item, Answer) and item.counts for item in self.found)
-        self._answered = self._had
+        self._answered = sum(isinstance(item, Answer) and item.counts for item in self.found)
         self._fell: set[int] = set()
+        self.interrupted = False
+        """Whether an interrupt cut it off: one that comes after its last answer cuts nothing off."""
         self._measure = Measure(self._asking, plan, self._clock, watcher.piece)
-
-    @property
-    def interrupted(self) -> bool:
-        return self._asking.interrupted
 
     def interrupt(self) -> None:
         """End soon; what was measured is kept."""
@@ -133,6 +131,7 @@ class Runner:
                 if self._asking.interrupted:
                     break
                 await self._stay(stay)
+            self.interrupted = self._asking.interrupted
             return self.found
         finally:
             await self._driver.close()
@@ -249,9 +248,8 @@ class Runner:
         self._watcher.found(found, self._standing(found))
 
     def _standing(self, found: AnyFound) -> Standing:
-        mine, all = self._answered - self._had, self._plan.answers
-        configuration = getattr(found, "configuration", 0)
-        left = (all - self._answered) * self._clock() / mine if mine > 0 else None
+        configuration, all = getattr(found, "configuration", 0), self._plan.answers
+        left = left_s(self._plan, self.found, self._fell)
         return Standing(configuration, getattr(found, "round", 0), min(self._answered, all), all, left)
 
 

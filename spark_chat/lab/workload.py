@@ -17,6 +17,9 @@ GSM8K = "gsm8k"
 DEFAULT = SHIPPED
 MAX_TOKENS = 40
 """Longest answer of the shipped prompts and of one's own, where nobody says otherwise."""
+MANY = 12
+"""From so many prompts on they are asked twice instead of three times: there and back, so that a machine that slows
+down evenly slows all configurations alike, and the runs are enough for a median and its interval."""
 _SYNTHETIC = re.compile(r"synthetic-(\d+)(k?)-(\d+)(k?)", re.IGNORECASE)
 KNOWN = "chat, code, synthetic-32k-2k (or other lengths, such as synthetic-1k-128), gsm8k"
 
@@ -63,7 +66,11 @@ def _one(name: str, data: str | None, questions: int | None, stdin: BinaryIO | N
 
 def plain(name: str, items: Sequence[Item]) -> Workload:
     """Prompts to be answered greedily, up to MAX_TOKENS tokens each."""
-    return Workload(name, tuple(items), {**GREEDY, "max_tokens": MAX_TOKENS})
+    return Workload(name, tuple(items), {**GREEDY, "max_tokens": MAX_TOKENS}, rounds=_rounds(items))
+
+
+def _rounds(items: Sequence[Item]) -> int:
+    return 2 if len(items) >= MANY else 3
 
 
 def synthetic(tokens_in: int, tokens_out: int, name: str) -> Workload:
@@ -89,7 +96,7 @@ def _together(found: Sequence[Workload]) -> Workload:
     if twice:
         raise BadWorkload(f"{twice} is named twice.")
     items = [replace(item, name=f"{part.name}/{item.name}") for part in found for item in part.items]
-    return replace(first, name="+".join(names), items=tuple(items))
+    return replace(first, name="+".join(names), items=tuple(items), rounds=_rounds(items))
 
 
 def _shipped(name: str) -> str:

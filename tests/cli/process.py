@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.processes import end_with_us
+
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 300
 
@@ -18,7 +20,8 @@ def spawn(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     """Running, with pipes at all three ends."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    return subprocess.Popen([sys.executable, "-m", "spark_chat", *arguments], env=environment, cwd="/", **streams)
+    command = [sys.executable, "-m", "spark_chat", *arguments]
+    return subprocess.Popen(command, env=environment, cwd="/", preexec_fn=end_with_us, **streams)
 
 
 class Finished:

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.processes import end_with_us
+
 _running: dict[str, subprocess.Popen[bytes]] = {}
 _lock = threading.Lock()
 
@@ -45,7 +47,9 @@ def run(job: dict[str, Any], folder: Path, limit_s: float) -> dict[str, Any]:
 def held(name: str, command: list[str], log: Path, variables: dict[str, str], limit_s: float) -> int | None:
     """Exit code of the command; None where it was ended, at its limit or by `end`."""
     with log.open("w") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, env=variables, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=output, stderr=output, env=variables, start_new_session=True, preexec_fn=end_with_us
+        )
         with _lock:
             _running[name] = process
         try:

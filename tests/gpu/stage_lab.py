@@ -22,6 +22,7 @@ import psutil
 
 from tests.gpu import jobs
 from tests.gpu.oracle_text import ASSISTANT, Oracle
+from tests.processes import end_with_us
 
 VARY = ("humming=off,on", "fp8_head=off,on", "mtp=off,on")
 RUNGS = len(VARY) + 1
@@ -89,7 +90,10 @@ def run(case: Case, work: Path, out: Path, limit_s: float) -> dict[str, Any]:
     home, kept, log = work / f"lab-{case.name}.home", out / f"lab-{case.name}.json", work / f"lab-{case.name}.log"
     variables = jobs.environment(home, case.variables)
     with kept.open("wb") as data, log.open("wb") as said:
-        bench = subprocess.Popen(command(case, work), stdout=data, stderr=said, env=variables, start_new_session=True)
+        bench = subprocess.Popen(
+            command(case, work), stdout=data, stderr=said, env=variables, start_new_session=True,
+            preexec_fn=end_with_us,
+        )  # fmt: skip
         watch = Watch(bench, case.start_s, time.monotonic() + limit_s)
         try:
             watch.to_the_end()

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import waiting
 from tests.gpu import record, stage_lab
 from tests.gpu.stage_lab import Case, Watch
+from tests.processes import end_with_us, of_home
+
+ROOT = Path(__file__).parents[2]
 
 LIMIT_S = 1_000.0
 """Far more than it takes: these engines share the machine with other tests."""
@@ -61,6 +67,31 @@ def test_at_the_limit_what_was_measured_by_then_is_kept(
     found = stage_lab.run(case, tmp_path / "work", tmp_path / "out", LIMIT_S)
     assert found["interrupted"] and found["exit"] == 130 and not found["ok"]
     assert found["rows"][0]["runs_counted"] == 1 and found["rows"][3]["runs_counted"] == 0
+
+
+STAGE = """
+import sys
+from pathlib import Path
+from tests.gpu import stage_lab
+model, prompts, work, out = map(Path, sys.argv[1:])
+case = stage_lab.Case("oracle", model, 4_000, 60, "llama.cpp", prompts=(str(prompts),))
+stage_lab.run(case, work, out, 1_000)
+"""
+
+
+@pytest.mark.model
+def test_where_the_stage_is_killed_no_bench_goes_on(case: Case, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    command = [sys.executable, "-c", STAGE, str(case.model), *case.prompts, str(work), str(tmp_path / "out")]
+    with subprocess.Popen(command, cwd=ROOT, preexec_fn=end_with_us) as stage:
+        home = work / "lab-oracle.home"
+
+        def at_work() -> bool:
+            return any(stage_lab.WORKER in process.info["cmdline"] for process in of_home(home))
+
+        assert waiting.comes(at_work)
+        stage.kill()
+    assert waiting.comes(lambda: not of_home(home)), of_home(home)
 
 
 def test_a_first_engine_may_take_what_the_others_do_not_need() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from spark_chat.driver.driver import Driver
 from spark_chat.driver.snapshot import Snapshot, Update
-from spark_chat.engine.protocol import AnyCommand, AnyEvent, Count, Generate, Turn
+from spark_chat.engine.protocol import Abort, AnyCommand, AnyEvent, Count, Generate, Turn
 from spark_chat.lab.item import GREEDY, Item, Workload
 from spark_chat.lab.plan import Plan
 from spark_chat.lab.results import Answer, AnyFound
@@ -70,11 +71,14 @@ class Scripted(FakeEngine):
     silent = False
     """It leaves counts unanswered."""
     on_count: Callable[[], None] = staticmethod(lambda: None)
+    held_from: int | None = None
+    """The prompts from this one on, of all that are asked, are answered once they are aborted."""
     takes: int | None = None
     """The context the model was made for, where less than was asked for."""
 
     def __init__(self, by_mtp: dict[bool, Script] | None = None) -> None:
         super().__init__()
+        self._asked = 0
         self.by_mtp = by_mtp or {False: Script(tokens=9), True: Script(tokens=9, drafts=2)}
 
     async def start(
@@ -92,7 +96,13 @@ class Scripted(FakeEngine):
             return
         if self.counts_words and isinstance(command, Generate):
             self.script.prompt_tokens = len(command.messages[-1].content.split()) + 7 + self.adds
+        if isinstance(command, Generate):
+            self._asked += 1
+            held = self.held_from is not None and self._asked >= self.held_from
+            self.script.hold_answer = asyncio.Event() if held else None
         super().send(command)
+        if isinstance(command, Abort) and self.script.hold_answer is not None:
+            self.script.hold_answer.set()
 
 
 class Lab:

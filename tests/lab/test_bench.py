@@ -109,6 +109,31 @@ async def test_an_interrupt_keeps_record_and_journal(home: Path) -> None:
     assert left is not None and left.id == made.record["id"]
 
 
+@pytest.mark.parametrize("late", ["engine", "record"])
+async def test_an_interrupt_after_the_last_answer_cuts_nothing_off(
+    home: Path, late: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the last engine is just going, or the record is being made."""
+    sitting = Sitting(plan("mtp=on", rounds=1))
+
+    def interrupt(*_: object, **__: object) -> None:
+        sitting.bench.interrupt()
+
+    if late == "engine":
+        closed = Driver.close
+
+        async def close(driver: Driver) -> None:
+            interrupt()
+            await closed(driver)
+
+        monkeypatch.setattr(Driver, "close", close)
+    else:
+        monkeypatch.setattr("spark_chat.lab.bench.limits.of_record", interrupt)
+    made = await sitting.run()
+    assert not made.record["interrupted"] and made.record["configurations"][0]["runs_counted"] == 2
+    assert archive.unfinished(plan("mtp=on", rounds=1).digest) is None
+
+
 async def test_nothing_is_written_where_nobody_wants_it(home: Path) -> None:
     made = await Sitting(plan(rounds=1), keep=False).run()
     assert made.ran and made.record["id"] == "" and not (home / "data").exists()

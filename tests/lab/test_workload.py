@@ -31,6 +31,10 @@ def test_the_shipped_prompts_are_of_several_kinds() -> None:
     assert workload(("chat",)).items[0].digest == found.items[0].digest
 
 
+def test_many_prompts_are_asked_there_and_back_and_few_three_times() -> None:
+    assert [workload(names).rounds for names in ((), ("chat",), ("code",), ("synthetic-1k-64",))] == [2, 3, 3, 3]
+
+
 @pytest.mark.parametrize(
     "content, said",
     [

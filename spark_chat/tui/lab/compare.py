@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from spark_chat.tui.app import SparkApp
 
 ROUNDS = (0, 3, 5, 10, 1, 2)
-"""0: what the workload says, 3 or of gsm8k 1."""
+"""0: what the workload says, 1 to 3."""
 LIVE_EVERY_S = 0.25
 
 
@@ -114,7 +114,9 @@ class CompareScreen(Screen[None]):
         at = listing.highlighted
         listing.set_options([Option(self._toggle_text(name), id=name) for name in toggles()])
         listing.highlighted = at if at is not None else 0
-        rounds = f"{self.rounds} round{'s' if self.rounds > 1 else ''}" if self.rounds else "3 rounds, of gsm8k 1"
+        rounds = (
+            f"{self.rounds} round{'s' if self.rounds > 1 else ''}" if self.rounds else "1 to 3 rounds, by the prompts"
+        )
         how = "one added after the other" if self.cumulative else "all combinations"
         items = ("f5 run", "enter vary or not", f"f6 {rounds}", f"f8 {how}", "tab prompts", "esc back")
         self.query_one("#compare-options", Plain).show(packed(items, self.size.width - 4))
