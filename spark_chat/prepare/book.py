@@ -7,7 +7,6 @@ once a version. Times of older versions serve as estimates.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,10 +44,10 @@ class Book:
         return found | self.done()
 
     def note(self, key: str, seconds: float) -> None:
-        """Whole or not at all. Raises OSError."""
+        """Whole or not at all; by one at a time (`prepare.alone`). Raises OSError."""
         locations.made(self.folder)
         content = self.done() | {key: round(seconds, 1)}
-        written = self.folder / f".{NAME}.{os.getpid()}"
+        written = self.folder / f".{NAME}.new"
         written.write_text(json.dumps(content, indent=1, sort_keys=True))
         written.replace(self.folder / NAME)
 

@@ -22,6 +22,8 @@ from spark_chat.prepare.rehearsal import Client, PrepareProblem, Report, rehears
 from spark_chat.recipe.recipe import Recipe
 
 LOCK = ".lock"
+REHEARSAL = "rehearsal"
+"""The short checkpoint lies in it while an engine starts on it."""
 
 
 class Busy(PrepareProblem):
@@ -52,7 +54,7 @@ async def prepare(
             if task.kind == "flashinfer":
                 await steps.run(flashinfer(machine), _environment(recipe, task), task.title, report)
             else:
-                await rehearse(recipe, client(), report, task.jobs)
+                await rehearse(recipe, client(), report, task.jobs, book.folder / REHEARSAL)
             await asyncio.to_thread(book.note, task.key, time.monotonic() - began)
             count += 1
     return count

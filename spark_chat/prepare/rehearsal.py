@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from spark_chat.recipe.recipe import ModelRef, Recipe
 ARGS: dict[str, Any] = {"load_format": "dummy", "max_total_tokens": 32768}
 """No weights are read, and the caches stay small; both leave the kernels as they are."""
 CONTEXT = 16384
+KEPT = "What was compiled is kept: the same again goes on from there."
 
 Report = Callable[[float | None, str], None]
 """report(fraction or None, text)."""
@@ -39,8 +40,11 @@ class PrepareProblem(Exception):
         self.what, self.remedy = what, remedy
 
 
-async def rehearse(recipe: Recipe, client: Client, report: Report, jobs: int) -> None:
-    """Returns once the engine was ready. Raises PrepareProblem. Cancelling it ends the engine and all its children."""
+async def rehearse(recipe: Recipe, client: Client, report: Report, jobs: int, place: Path) -> None:
+    """Returns once the engine was ready. Raises PrepareProblem. Cancelling it ends the engine and all its children.
+
+    `place`: a folder that is nobody else's. What a kill left in it goes first, and it is gone at the end.
+    """
     outcome: asyncio.Future[AnyEvent] = asyncio.get_running_loop().create_future()
 
     def on_event(event: AnyEvent) -> None:
@@ -49,19 +53,28 @@ async def rehearse(recipe: Recipe, client: Client, report: Report, jobs: int) ->
         elif isinstance(event, Ready | Failed) and not outcome.done():
             outcome.set_result(event)
 
-    with tempfile.TemporaryDirectory(prefix="spark-chat-prepare.") as work:
-        short = Path(work) / Path(recipe.model.path).name
-        try:
-            await asyncio.to_thread(lay_out, Path(recipe.model.path), short)
-        except (OSError, ValueError) as error:
-            raise PrepareProblem(f"{recipe.model.name} can't be read: {error}.") from error
-        try:
-            await client.start(shortened_recipe(recipe, short, jobs), on_event)
-            event = await outcome
-        finally:
-            await asyncio.shield(client.stop())
+    short = place / Path(recipe.model.path).name
+    try:
+        await asyncio.to_thread(_lay_out_anew, Path(recipe.model.path), short)
+        await client.start(shortened_recipe(recipe, short, jobs), on_event)
+        event = await outcome
+    finally:
+        await asyncio.shield(client.stop())
+        shutil.rmtree(place, ignore_errors=True)
     if isinstance(event, Failed):
-        raise PrepareProblem(" ".join(filter(None, [event.what, event.why])), event.remedy)
+        remedy = KEPT if event.code == "died" else event.remedy  # there is no conversation here to speak of
+        raise PrepareProblem(" ".join(filter(None, [event.what, event.why])), remedy)
+
+
+def _lay_out_anew(checkpoint: Path, folder: Path) -> None:
+    """Raises PrepareProblem; OSError where the folder can't be made."""
+    if folder.parent.exists():
+        shutil.rmtree(folder.parent)
+    folder.mkdir(parents=True)
+    try:
+        lay_out(checkpoint, folder)
+    except (OSError, ValueError) as error:
+        raise PrepareProblem(f"{checkpoint.name} can't be read: {error}.") from error
 
 
 def shortened_recipe(recipe: Recipe, folder: Path, jobs: int) -> Recipe:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_S = 300
 
 
-def spawn(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    """Running, with pipes at all three ends."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+def spawn(
+    *arguments: str, module: str = "spark_chat", path: Sequence[Path] = (), **options: Any
+) -> subprocess.Popen[bytes]:
+    """Running, with pipes at all three ends. `module`: what stands in for it; `path`: where else it finds modules."""
+    found = os.pathsep.join(map(str, [ROOT, *path]))
+    environment = {**os.environ, "PYTHONPATH": found, "PYTHONUNBUFFERED": "1"}
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    command = [sys.executable, "-m", "spark_chat", *arguments]
+    command = [sys.executable, "-m", module, *arguments]
     return subprocess.Popen(command, env=environment, cwd="/", preexec_fn=end_with_us, **streams)
 
 
