@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import random
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.cli.process import Finished, spawn
+from tests.cli.process import Finished
 from tests.prepare.compilers import Pace
-from tests.prepare.on_spark import TAG
+from tests.prepare.on_spark import TAG, on_spark
 from tests.processes import of_home
 from tests.waiting import comes
 
-STAND_IN = Path(__file__).parent / "flashinfer_stand_in"
 FUSED, STEPS = 97, 97 + 12
 """Targets of FlashInfer's fused experts, and the engine's own kernels besides."""
 LING = {"model_type": "bailing_hybrid", "num_hidden_layers": 42, "layer_group_size": 6, "first_k_dense_replace": 1,
@@ -28,15 +26,10 @@ LING = {"model_type": "bailing_hybrid", "num_hidden_layers": 42, "layer_group_si
 
 @pytest.fixture
 def pace(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pace]:
-    pace = Pace(home)
-    for name, text in pace.variables.items():
-        monkeypatch.setenv(name, text)
     (home / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(home / "tmp"))
-    yield pace
-    pace.close()
-    for process in of_home(home):
-        process.kill()
+    with Pace.of(home) as pace:
+        yield pace
 
 
 @pytest.fixture
@@ -48,10 +41,6 @@ def command(home: Path) -> tuple[str, ...]:
     return "prepare", "--json", "--model", str(model), "--set", "humming=off"
 
 
-def on_spark(*arguments: str) -> subprocess.Popen[bytes]:
-    return spawn(*arguments, module="tests.prepare.on_spark", path=[STAND_IN])
-
-
 def test_ended_in_every_way_at_random_moments_it_goes_on_where_it_was(
     home: Path, pace: Pace, command: tuple[str, ...]
 ) -> None:
@@ -61,7 +50,7 @@ def test_ended_in_every_way_at_random_moments_it_goes_on_where_it_was(
     for way, moment in zip(dice.sample(ways, 3) + dice.sample(ways, 3), moments, strict=True):
         pace.release(moment - len(pace.made()))
         process = on_spark(*command)
-        assert comes(lambda moment=moment: len(pace.made()) == moment and compilers(home)), (way, moment)
+        assert comes(lambda moment=moment: len(pace.made()) == moment and pace.waiting("compiler")), (way, moment)
         if way == "worker":
             for child in psutil.Process(process.pid).children():
                 child.kill()
@@ -82,8 +71,3 @@ def test_ended_in_every_way_at_random_moments_it_goes_on_where_it_was(
     assert sorted(path.name for path in (kernels / TAG).iterdir()) == [".lock", "prepared.json"]
     done = Finished(on_spark(*command))
     assert (done.code, done.record["compiled"]) == (0, 0), done.err
-
-
-def compilers(home: Path) -> list[psutil.Process]:
-    """Those that are at it, or wait for their turn."""
-    return [process for process in of_home(home) if "compiler" in (process.info["cmdline"] or [])]
