@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from statistics import mean
 
-from spark_chat.lab.plan import CHEAP_START_S, REPEATED, Plan
-from spark_chat.lab.results import Answer, AnyFound, Order, Start
+from spark_chat.lab.plan import REPEATED, Plan
+from spark_chat.lab.results import Answer, AnyFound, Ordering, Start, first_start_s, settled
 
 Stay = tuple[int, int | str]
 """A configuration, and the round or the role for which its engine is up."""
@@ -21,7 +21,7 @@ def left_s(plan: Plan, found: Sequence[AnyFound], fell: Collection[int] = ()) ->
     took = _took(found)
     if not took:
         return None
-    order = _order(plan, found)
+    order = settled(found) or plan.ordering(first_start_s(found))
     left = _left(plan, order, answers, fell)
     starts = len(left.keys() - {_stay(order, answers[-1])})
     return left.total() * mean(took) + starts * mean(_starts(found) or [0.0])
@@ -49,26 +49,17 @@ def _starts(found: Sequence[AnyFound]) -> list[float]:
     return times
 
 
-def _order(plan: Plan, found: Sequence[AnyFound]) -> str:
-    """As it was settled, else as it will be: by how long the first start took."""
-    known = next((item.order for item in found if isinstance(item, Order)), None)
-    if known is not None or len(plan.configurations) == 1:
-        return known or "single"
-    ready = next((item.ready_s for item in found if isinstance(item, Start) and item.ready_s is not None), 0.0)
-    return plan.order if plan.order != "auto" else "interleaved" if ready <= CHEAP_START_S else "ordered"
-
-
-def _stay(order: str, answer: Answer) -> Stay:
+def _stay(order: Ordering | None, answer: Answer) -> Stay:
     return answer.configuration, answer.round if order == "interleaved" else answer.role
 
 
-def _left(plan: Plan, order: str, answers: Sequence[Answer], fell: Collection[int]) -> Counter[Stay]:
+def _left(plan: Plan, order: Ordering | None, answers: Sequence[Answer], fell: Collection[int]) -> Counter[Stay]:
     """How many answers are left in each stay."""
     items, left = len(plan.workload.items), Counter[Stay]()
     for configuration in range(len(plan.configurations)):
         for round in range(1, plan.rounds + 1):
             left[configuration, round if order == "interleaved" else "measured"] += items
-    if order == "ordered" and len(plan.configurations) > 1:
+    if order == "ordered":
         left[0, "repeat"] = min(REPEATED, items)
     left.subtract(_stay(order, answer) for answer in answers)
     return Counter({stay: count for stay, count in left.items() if count > 0 and stay[0] not in fell})

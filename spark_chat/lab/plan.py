@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from spark_chat.lab.figures import settings_json
 from spark_chat.lab.item import Workload
+from spark_chat.lab.results import Ordering
 from spark_chat.lab.variation import Configuration
 from spark_chat.settings.resolve import Resolved
 from spark_chat.settings.schema import Settings
@@ -59,6 +60,17 @@ class Plan:
     def answers(self) -> int:
         """How many there will be, without warm-ups and the repeat at the end."""
         return len(self.configurations) * len(self.workload.items) * self.rounds
+
+    def ordering(self, start_s: float | None) -> Ordering | None:
+        """How the configurations take turns, where the first start that came up took `start_s`; None where none did yet
+        and it depends on it."""
+        if len(self.configurations) == 1:
+            return "single"
+        if self.order != "auto":
+            return self.order
+        if start_s is None:
+            return None
+        return "interleaved" if start_s <= CHEAP_START_S else "ordered"
 
     def settings(self, configuration: int) -> Settings:
         """Those that answers are asked with: the workload's sampling stands over the settings'."""

@@ -6,6 +6,7 @@ Times are seconds. `at_s` counts from the measurement's begin, so that drift can
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from spark_chat.driver.asking import Run
 from spark_chat.lab.figures import run_json
 
 Role = Literal["warm-up", "measured", "repeat"]
+Ordering = Literal["interleaved", "ordered", "single"]
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=str.lower):
@@ -92,10 +94,21 @@ class Visit(Found, frozen=True, kw_only=True):
 class Order(Found, frozen=True, kw_only=True):
     """How the configurations take turns."""
 
-    order: Literal["interleaved", "ordered", "single"]
+    order: Ordering
 
 
 AnyFound = Answer | Start | Visit | Order
+
+
+def settled(found: Iterable[AnyFound]) -> Ordering | None:
+    """The order in which the configurations take turns, once it is known."""
+    return next((item.order for item in found if isinstance(item, Order)), None)
+
+
+def first_start_s(found: Iterable[AnyFound]) -> float | None:
+    """How long the first start that came up took, seconds."""
+    return next((item.ready_s for item in found if isinstance(item, Start) and item.ready_s is not None), None)
+
 
 _decoder: msgspec.json.Decoder[AnyFound] = msgspec.json.Decoder(AnyFound)
 

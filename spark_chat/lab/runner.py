@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Protocol
 
 from spark_chat.driver.asking import Asking
 from spark_chat.driver.asking import Driving as Asked
@@ -18,8 +18,8 @@ from spark_chat.driver.snapshot import Phase, Snapshot, Update
 from spark_chat.lab.estimate import left_s
 from spark_chat.lab.figures import badge_json
 from spark_chat.lab.measure import Measure
-from spark_chat.lab.plan import CHEAP_START_S, REPEATED, Plan
-from spark_chat.lab.results import Answer, AnyFound, Order, Role, Start, Visit
+from spark_chat.lab.plan import REPEATED, Plan
+from spark_chat.lab.results import Answer, AnyFound, Order, Ordering, Role, Start, Visit, first_start_s, settled
 from spark_chat.meters.numbers import AnswerNumbers
 from spark_chat.meters.session import Stage
 from spark_chat.recipe.recipe import Recipe
@@ -126,8 +126,7 @@ class Runner:
     async def run(self) -> list[AnyFound]:
         """All that was found, what was known before counted in. The engine is stopped at the end."""
         try:
-            order = next((item.order for item in self.found if isinstance(item, Order)), None)
-            for stay in self._stays(order):
+            for stay in self._stays(settled(self.found)):
                 if self._asking.interrupted:
                     break
                 await self._stay(stay)
@@ -138,22 +137,18 @@ class Runner:
 
     # ------------------------------------------------------------------ the order
 
-    def _stays(self, known: Literal["interleaved", "ordered", "single"] | None) -> Iterable[_Stay]:
+    def _stays(self, known: Ordering | None) -> Iterable[_Stay]:
         """The stays in their order. The first start tells whether a restart is cheap: the first stay is for one round,
         and goes on to the others where it is not."""
         plan, rounds = self._plan, tuple(range(1, self._plan.rounds + 1))
         count = len(plan.configurations)
-        order = known
-        if order is None and count == 1:
-            order = "single"
-        if order is None and plan.order != "auto":
-            order = plan.order
+        order = known or plan.ordering(None)
         if order is None:
             for configuration in range(count):
                 yield _Stay(configuration, rounds[:1])
-                if self._started() is not None:
+                if first_start_s(self.found) is not None:
                     break
-            order = "interleaved" if (self._started() or CHEAP_START_S + 1) <= CHEAP_START_S else "ordered"
+            order = plan.ordering(first_start_s(self.found)) or "ordered"
             # In the second case the engine is up already: `_stay` asks on without another start.
         if known is None:
             self._take(Order(order=order))
@@ -166,10 +161,6 @@ class Runner:
         for round in rounds:
             for configuration in range(count) if round % 2 else reversed(range(count)):
                 yield _Stay(configuration, (round,))
-
-    def _started(self) -> float | None:
-        """How long the first start that came up took, seconds."""
-        return next((item.ready_s for item in self.found if isinstance(item, Start) and item.ready_s is not None), None)
 
     # ------------------------------------------------------------------ one stay
 

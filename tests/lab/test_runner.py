@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spark_chat.engine.protocol import Failed, Generate
-from spark_chat.lab import runner, summary
+from spark_chat.lab import summary
 from spark_chat.lab.item import Item, Workload
 from spark_chat.lab.measure import WARM_TOKENS
 from spark_chat.lab.plan import Plan
@@ -37,7 +37,7 @@ async def test_cheap_restarts_are_interleaved_back_and_forth() -> None:
 
 
 async def test_dear_restarts_are_ordered_and_the_first_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "CHEAP_START_S", -1.0)
+    monkeypatch.setattr("spark_chat.lab.plan.CHEAP_START_S", -1.0)
     lab = Lab(plan(rounds=2))
     found = await lab.run()
     assert of_kind(found, Order)[0].order == "ordered"
