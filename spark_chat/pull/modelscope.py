@@ -17,12 +17,9 @@ from spark_chat.pull.tally import Tally
 REVISION = "master"
 """ModelScope's name for what Hugging Face calls main."""
 PARTIAL = ".incomplete"
-ONE_STREAM = {"MODELSCOPE_DOWNLOAD_PARALLEL_WORKERS": "1"}
-"""A file in one stream: several would lie as pieces under names of their own, lost at a kill while they are put
-together, and four files come at once anyway."""
-PATIENT = {"MODELSCOPE_DOWNLOAD_TOTAL_TIMEOUT": str(7 * 86_400)}
-"""Seconds for one file, where the person set none. The library's own hour is too little for a shard of 2.7 GB on a slow
-line, of which four come at once."""
+PATIENCE_S = 7 * 86_400
+"""For one file, where the person set none. The library's own hour is too little for a shard of 2.7 GB on a slow line,
+of which four come at once."""
 
 
 def pull(request: Request, say: Callable[[Said], None]) -> None:
@@ -66,11 +63,12 @@ def pull(request: Request, say: Callable[[Said], None]) -> None:
 
 
 def tune() -> None:
-    """How the library moves files; it reads its variables when it is imported."""
+    """How the library moves files; it reads its variables when it is imported. A file comes in one stream: several
+    would lie as pieces under names of their own, lost at a kill while they are put together, and four files come at
+    once anyway."""
     os.environ.setdefault("TQDM_DISABLE", "1")
-    os.environ.update(ONE_STREAM)
-    for name, value in PATIENT.items():
-        os.environ.setdefault(name, value)
+    os.environ["MODELSCOPE_DOWNLOAD_PARALLEL_WORKERS"] = "1"
+    os.environ.setdefault("MODELSCOPE_DOWNLOAD_TOTAL_TIMEOUT", str(PATIENCE_S))
 
 
 def listed(api: Any, request: Request, revision: str) -> Plan:

@@ -144,13 +144,13 @@ class SparkApp(CopyingApp[int]):
     def add_themes(self, found: Themes) -> None:
         """Take these; one with a fault in its file leaves an earlier one of its name as it was. The one of the settings
         is used where it is new: else a theme that was just picked, and is not saved yet, would go again."""
-        drawn, known = self.current_theme, set(self.available_themes)
+        drawn, known, wanted = self.current_theme, set(self.available_themes), self.choices.resolved.settings.ui.theme
         for theme in found.themes.values():
             if theme.name not in found.faulty or theme.name not in self.available_themes:
                 self.register_theme(theme)
         self.choices.theme_problems = found.problems
-        if self.choices.resolved.settings.ui.theme not in known:
-            self.use_theme(self.choices.resolved.settings.ui.theme)
+        if wanted not in known:
+            self.use_theme(wanted)
         if self.theme == drawn.name and self.current_theme != drawn:
             self.set_class(self.current_theme.dark, "-dark-mode", update=False)
             self.set_class(not self.current_theme.dark, "-light-mode", update=False)
