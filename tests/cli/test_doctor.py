@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from tests.cli.process import ROOT, run
+from tests.processes import of_home
+from tests.waiting import comes
 
 
 def test_a_fine_machine(home: Path) -> None:
@@ -33,15 +33,15 @@ def test_a_wrong_line_ends_in_1(home: Path) -> None:
 
 
 def test_ended_at_random_moments_it_leaves_no_process_and_what_is_to_be_fixed_is_fixed_later(home: Path) -> None:
-    dice, mark = random.Random(7), f"spark-chat-test-doctor-{os.getpid()}"
+    dice = random.Random(7)
     history = home / "data" / "spark-chat" / "history.sqlite3"
     history.parent.mkdir(parents=True)
     history.write_bytes(b"")
     history.chmod(0o644)
     for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGINT):
         process = subprocess.Popen(
-            [sys.executable, "-m", "spark_chat", "doctor", "--fix"], cwd=ROOT, env={**os.environ, "MARK": mark},
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True, text=True,
+            [sys.executable, "-m", "spark_chat", "doctor", "--fix"], cwd=ROOT, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, start_new_session=True, text=True,
         )  # fmt: skip
         try:
             process.wait(timeout=dice.uniform(0.05, 1.2))
@@ -50,21 +50,7 @@ def test_ended_at_random_moments_it_leaves_no_process_and_what_is_to_be_fixed_is
         _, said = process.communicate(timeout=20)
         # Before the command line's own code runs, an interrupt is Python's to tell.
         assert "Traceback" not in said or "spark_chat/headless" not in said, said
-        deadline = time.monotonic() + 10
-        while marked(mark):
-            assert time.monotonic() < deadline, f"left behind: {marked(mark)}"
+        assert comes(lambda: not of_home(home)), f"left behind: {of_home(home)}"
         assert history.exists() and history.stat().st_mode & 0o777 in (0o644, 0o600)
     run("doctor", "--fix")
     assert history.stat().st_mode & 0o777 == 0o600
-
-
-def marked(mark: str) -> list[int]:
-    """Processes that have `mark` in their environment."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found

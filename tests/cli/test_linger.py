@@ -47,7 +47,7 @@ def test_a_second_check_finds_the_firsts_engine_in_under_a_second(model: Path) -
     took = time.time() - began
     again = Finished(process)
     assert b"took over an engine that had been ready for" in ready
-    assert again.record["taken_over"]["answers"] == 1 and again.record["ready_s"] < first["ready_s"]
+    assert again.record["taken_over"]["answers"] == 1 and again.record["ready_s"] < min(1, first["ready_s"])
     assert took < 1 or took < 2 * first["ready_s"]  # a machine that others keep busy is slower at everything
     assert [one["text"] for one in again.record["runs"]] == [one["text"] for one in first["runs"]]
     assert again.record["runs"][0]["cold"] is False

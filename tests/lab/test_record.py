@@ -1,65 +1,20 @@
-"""From answers to a record: its shape, its figures, what is kept out of it; comparing and showing it."""
+"""From answers to a record: its shape, its figures, and what is kept out of it."""
 
 from __future__ import annotations
 
-import copy
-import csv
-import io
 import json
 from dataclasses import replace
-from functools import cache
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from spark_chat.lab import compare, listing, plot, report
+from spark_chat.lab import compare, report
 from spark_chat.lab.item import Workload
-from spark_chat.lab.plan import Plan
-from spark_chat.lab.record import record, without_paths
-from spark_chat.lab.results import AnyFound, Order, Start, Visit
+from spark_chat.lab.record import without_paths
+from spark_chat.lab.results import AnyFound, Start
 from spark_chat.settings.schema import Settings
-from tests.fakes import MACHINE
+from tests.lab.recorded import built, found_in, made
 from tests.lab.scripted import answer, items, plan
-
-SPEEDS = {(0, "a"): 100.0, (0, "b"): 50.0, (1, "a"): 220.0, (1, "b"): 45.0}
-
-
-def found_in(whole: Plan, speeds: dict[tuple[int, str], float] = SPEEDS, rounds: int = 3) -> list[AnyFound]:
-    """Three rounds, one in a hundred faster each, with accept length 2 where MTP is on."""
-    found: list[AnyFound] = [Order(order="interleaved")]
-    for place in range(len(whole.configurations)):
-        found.append(Start(
-            configuration=place, ready_s=2.0 + place, stages={"weights": 1.0, "graphs": 0.5}, engine="llama.cpp",
-            version="b1", model="small.gguf", context=2048, facts={"kv_cache_bytes": 1024, "log": "/home/me/x.log"},
-        ))  # fmt: skip
-        found.append(answer(place, role="warm-up", round=0, tok_s=1.0, cold=True))
-        for (configuration, item), speed in speeds.items():
-            for round in range(1, rounds + 1):
-                if configuration == place:
-                    drafts = {"accept_length": 2.0, "accepted_histogram": [1, 0, 3], "verify_steps": 4} if place else {}
-                    found.append(answer(place, item, round, speed * (1 + round / 100), text_digest=item, **drafts))
-        state = {"mtp": {"state": "ACTIVE" if place else "OFF", "reason": "", "requested": bool(place)}}
-        found.append(Visit(configuration=place, optimizations=state, memory_bytes=1 << 20))
-    return found
-
-
-@cache
-def usual() -> str:
-    """The record of two configurations, as JSON, since the intervals take a while."""
-    return json.dumps(built())
-
-
-def made(whole: Plan | None = None, found: list[AnyFound] | None = None, **fields: Any) -> dict[str, Any]:
-    if whole is None and found is None and not fields:
-        return json.loads(usual())  # type: ignore[no-any-return]
-    return built(whole, found, **fields)
-
-
-def built(whole: Plan | None = None, found: list[AnyFound] | None = None, **fields: Any) -> dict[str, Any]:
-    whole = whole or plan(rounds=3)
-    about: dict[str, Any] = {"id": "20260102-030405-abcd", "made": "2026-01-02T03:04:05Z", "machine": MACHINE, **fields}
-    return record(whole, found_in(whole) if found is None else found, **about)
 
 
 def test_the_shape_that_others_read() -> None:
@@ -94,28 +49,6 @@ def test_verify_steps_and_the_break_even() -> None:
         for line in report.as_lines(made(whole, found_in(whole, {(0, "a"): 100.0, (1, "a"): 150.0})))
     )
     assert off["verify_step_ms"] is None and off["break_even_accept_length"] is None
-
-
-def test_a_prompt_on_which_it_loses_is_shown() -> None:
-    whole = made()
-    prompts = {prompt["name"]: prompt["loses"] for prompt in whole["configurations"][1]["prompts"]}
-    assert prompts == {"a": False, "b": True}
-    lines = report.as_lines(whole)
-    assert "▼ mtp=on loses on b 0.90x" in lines
-    assert any(line.startswith("b ") and "▼ 45.9 (2.00)" in line for line in lines)
-    assert not any(prompt["loses"] for prompt in whole["configurations"][0]["prompts"])
-
-
-def test_slower_by_less_than_its_runs_vary_is_told_apart() -> None:
-    whole = plan(rounds=3)
-    speeds = {(0, "a"): 100.0, (1, "a"): 99.9, (0, "b"): 50.0, (1, "b"): 45.0}
-    lines = report.as_lines(made(whole, found_in(whole, speeds)))
-    assert "▼ mtp=on loses on b 0.90x" in lines
-    assert "▽ mtp=on is slower, by less than its runs vary, on a 1.00x" in lines
-    assert any(line.startswith("a ") and "▽ 101.9 (2.00)" in line for line in lines)
-    once = plan(rounds=1)
-    lines = report.as_lines(made(once, found_in(once, speeds, rounds=1)))
-    assert "▼ mtp=on loses on a 1.00x, b 0.90x" in lines, "of one run nothing is known of how it varies"
 
 
 def test_the_cumulative_table() -> None:
@@ -226,112 +159,8 @@ def test_whose_engine_it_was_is_said() -> None:
     assert "taken over 90" in made(found=found, own_engines=False)["notes"][0]
 
 
-def test_what_came_out_of_the_prefix_cache_is_said() -> None:
-    found: list[AnyFound] = [
-        Order(order="single"),
-        answer(prompt_tokens=100, cached_tokens=60),
-        answer(item="b", prompt_tokens=50),
-    ]
-    assert "prefix cache: 60 of 150 prompt tokens came out of it; --fresh defeats it" in report.as_lines(
-        made(found=found)
-    )
-
-
 def test_drift_shows() -> None:
     found = found_in(plan(rounds=3))
     assert made(found=found)["drift"]["median"] == pytest.approx(1.03 / 1.01)
     found += [answer(0, "a", 4, 50.0, role="repeat")]
     assert made(found=found)["drift"]["median"] == pytest.approx(50 / 102)
-
-
-def test_greedy_texts_that_differ_are_told() -> None:
-    found = [*found_in(plan(rounds=3)), answer(1, "a", 3, 220.0, text_digest="other")]
-    whole = made(found=found)
-    assert whole["configurations"][1]["texts_differ"] == ["a"]
-    assert any("greedy text differs" in line for line in report.as_lines(whole))
-
-
-def test_markdown_and_csv() -> None:
-    text = report.as_markdown(made())
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(rows) == 4 + 4 and len({line.count("|") for line in rows[:4]}) == 1
-    parsed = list(csv.DictReader(io.StringIO(report.as_csv(made()))))
-    assert len(parsed) == 14 and {row["configuration"] for row in parsed} == {"mtp=off", "mtp=on"}
-    assert parsed[1]["decode_tok_s"] == "101.0"
-
-
-def test_the_chart_stands_alone() -> None:
-    drawn = plot.svg(made())
-    ElementTree.fromstring(drawn)
-    assert b"<script" not in drawn or b"src=" not in drawn
-    assert b"mtp=on" in drawn and b"all prompts" in drawn
-
-
-def test_two_records_of_one_kind() -> None:
-    first, other = made(), made() | {"id": "20260103-030405-abcd"}
-    for item in other["configurations"]:
-        for run in item["runs"]:
-            run["decode_tok_s"] *= 2
-    found = compare.diff(first, other)
-    assert [item["first"] for item in found] == ["mtp=off", "mtp=on"]
-    assert all(item["ratio"]["median"] == pytest.approx(2) for item in found)
-    lines = listing.diff_lines(first, other, found)
-    assert lines[0].startswith("first  20260102") and "2.00x" in lines[-1]
-    assert any("small.gguf" in line for line in listing.lines([first, other]))
-
-
-@pytest.mark.parametrize(
-    "change, said",
-    [
-        (lambda r: [c.update(model="other.gguf") for c in r["configurations"]], "The model differs"),
-        (lambda r: r["workload"].update(digest="x"), "The prompts differ"),
-        (lambda r: r["sampling"].update(temperature=0.6), "The sampling differs in temperature: 0.0 and 0.6"),
-        (lambda r: r["sampling"].update(seed=7), "The seeds differ: none and 7"),
-        (lambda r: r.update(fixed_length=True), "fixed length"),
-        (lambda r: r.update(fresh=True), "--fresh"),
-        (lambda r: [c.update(counted="all runs") for c in r["configurations"]], "cold and warm"),
-        (lambda r: r["workload"].update(extraction="x"), "different rules"),
-        (lambda r: r["configurations"][0]["all_settings"]["engine.args"].update(
-            value={"mem_fraction_static": 0.7}), "memory fraction differs"),
-        (lambda r: [c["settings"].update(x=c["name"]) for c in r["configurations"]], "vary different settings"),
-    ],
-)  # fmt: skip
-def test_records_that_are_not_comparable_are_refused_with_the_reason(change: Any, said: str) -> None:
-    first = made()
-    other = copy.deepcopy(first)
-    change(other)
-    with pytest.raises(compare.NotComparable) as told:
-        compare.diff(first, other)
-    assert said in str(told.value)
-
-
-@pytest.mark.parametrize("width, parts", [(34, 7), (60, 3), (80, 2), (200, 1)])
-def test_the_table_fits_its_width(width: int, parts: int) -> None:
-    lines = report.figures(made(), width)
-    assert max(map(len, lines)) <= width
-    assert sum(line.startswith("mtp=on") for line in lines) == parts == lines.count("") + 1
-    heads = [line.split("  ") for line in lines if line.startswith("configuration")]
-    shown = [cell.strip() for head in heads for cell in head[1:] if cell.strip()]
-    assert shown == list(report.COLUMNS[1:]), "every column once, an interval beside its figure"
-    assert all(head[1:] and head[1].strip() != "95 %" for head in heads)
-
-
-@pytest.mark.parametrize(
-    ("badge", "said"),
-    [
-        ({"state": "STARTING", "kind": "n-gram", "reason": "It is set up."},
-         "on: mtp (n-gram) was set up and made no draft in these runs: nothing repeats in these texts."),
-        ({"state": "STARTING", "kind": "MTP", "reason": "It is set up."},
-         "on: mtp was set up and made no draft in these runs."),
-        ({"state": "UNAVAILABLE", "kind": None, "reason": "needs an NVIDIA GPU on SGLang"},
-         "on: mtp is not to be had here: needs an NVIDIA GPU on SGLang."),
-        ({"state": "FAILED", "kind": None, "reason": "Not one draft was made."},
-         "on: mtp failed: not one draft was made."),
-        ({"state": "OFF", "kind": None, "reason": ""}, "on: mtp was off."),
-    ],
-)  # fmt: skip
-def test_what_was_asked_for_and_not_seen_is_said_in_a_sentence(badge: dict[str, Any], said: str) -> None:
-    found = made()
-    found["configurations"][1]["name"] = "on"
-    found["configurations"][1]["optimizations"] = {"mtp": {**badge, "requested": True}}
-    assert said in report.as_lines(found, 200)

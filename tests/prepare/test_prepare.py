@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from spark_chat.prepare.shortened import lay_out, shortened
 from spark_chat.recipe.recipe import ModelRef, Recipe
 from tests import waiting
 from tests.fakes import MACHINE
+from tests.processes import of_home
 
 ROOT = Path(__file__).parents[2]
 SPARK = replace(MACHINE, gpu=Gpu("NVIDIA GB10", (12, 1)), spark=True, cores=20)
@@ -166,7 +166,7 @@ async def test_a_build_tells_its_steps() -> None:
                         lambda done, text: None)  # fmt: skip
 
 
-async def test_a_build_stopped_at_random_moments_leaves_no_process() -> None:
+async def test_a_build_stopped_at_random_moments_leaves_no_process(home: Path) -> None:
     dice = random.Random(3)
     for _ in range(4):
         at = dice.randrange(1, 98)
@@ -176,12 +176,12 @@ async def test_a_build_stopped_at_random_moments_leaves_no_process() -> None:
             if done is not None and done * 97 >= at - 0.5:
                 reached.set()
 
-        mark = f"spark-chat-test-{os.getpid()}-{dice.random()}"
-        task = asyncio.create_task(steps.run([sys.executable, "-c", SLOW, str(at), mark], {}, "Experts", heard))
+        task = asyncio.create_task(steps.run([sys.executable, "-c", SLOW, str(at)], {}, "Experts", heard))
         await asyncio.wait_for(reached.wait(), 20)
+        assert of_home(home)
         task.cancel()
         await asyncio.wait([task])
-        await waiting.until(lambda mark=mark: mark not in commands(), "the build to be gone")
+        await waiting.until(lambda: not of_home(home), "the build to be gone")
 
 
 BUILD = """
@@ -195,34 +195,25 @@ asyncio.run(steps.run([sys.executable, "-c", sys.argv[1], *sys.argv[2:]], {}, "E
 """
 WITH_COMPILERS = f"""
 import subprocess, sys
-for _ in range(3): subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()", *sys.argv[2:]])
+for _ in range(3): subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
 {SLOW}
 """
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_where_what_builds_is_ended_at_random_moments_its_compilers_go_too(how: signal.Signals) -> None:
+def test_where_what_builds_is_ended_at_random_moments_its_compilers_go_too(home: Path, how: signal.Signals) -> None:
     dice = random.Random(how)
     for _ in range(3):
-        at, mark = dice.randrange(1, 98), f"spark-chat-test-{os.getpid()}-{dice.random()}"
+        at = dice.randrange(1, 98)
         with subprocess.Popen(
-            [sys.executable, "-c", BUILD, WITH_COMPILERS, str(at), mark], stdout=subprocess.PIPE,
+            [sys.executable, "-c", BUILD, WITH_COMPILERS, str(at)], stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)},
         ) as builds:  # fmt: skip
             assert builds.stdout is not None
             assert any(float(line) * 97 >= at - 0.5 for line in builds.stdout)
-            assert mark in commands()
+            assert len(of_home(home)) > 3
             builds.send_signal(how)
-        assert waiting.comes(lambda mark=mark: mark not in commands()), commands()
-
-
-def commands() -> str:
-    """The command lines of all processes."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            found.append(file.read_text(errors="replace"))
-    return "\n".join(found)
+        assert waiting.comes(lambda: not of_home(home)), of_home(home)
 
 
 @given(st.one_of(st.binary(max_size=40), st.just(b'{"a": "b", "c": 1e999, "d": -1, "e": 2}'), st.just(b"[1]")))

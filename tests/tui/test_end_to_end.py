@@ -144,7 +144,7 @@ def test_after_a_kill_of_the_screen_no_engine_is_left_and_the_next_start_goes_on
         app.wait_for(_kept_pieces)
         os.kill(app.pid, signal.SIGKILL)
     assert answering is not None
-    gone, alive = psutil.wait_procs([answering], timeout=20)
+    gone, alive = psutil.wait_procs([answering], timeout=2)
     assert gone and not alive
     with chat(model) as app:
         app.wait_for("in the middle of an answer")
